@@ -1,0 +1,28 @@
+# One target a layer, each linked only to what lies below it: an upward call does not link.
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(yaml-cpp REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(UV REQUIRED IMPORTED_TARGET libuv)
+pkg_check_modules(CARES REQUIRED IMPORTED_TARGET libcares)
+find_package(spdlog REQUIRED)
+find_package(CLI11 REQUIRED)
+
+function(weir_layer name)
+  cmake_parse_arguments(ARG "" "" "PUBLIC;PRIVATE" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cc)
+  list(FILTER sources EXCLUDE REGEX "/main\\.cc$")
+  add_library(weir_${name} STATIC ${sources})
+  target_link_libraries(weir_${name} PUBLIC weir_options ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
+  target_include_directories(weir_${name} PRIVATE ${CMAKE_SOURCE_DIR}/src)
+endfunction()
+
+weir_layer(core PUBLIC fmt::fmt)
+weir_layer(net PUBLIC weir_core Threads::Threads PRIVATE PkgConfig::UV PkgConfig::CARES spdlog::spdlog)
+weir_layer(upstream PUBLIC weir_net)
+weir_layer(proxy PUBLIC weir_upstream)
+weir_layer(config PUBLIC weir_core PRIVATE yaml-cpp)
+weir_layer(app PUBLIC weir_proxy weir_config)
+
+add_executable(weir ${CMAKE_SOURCE_DIR}/src/app/main.cc)
+target_link_libraries(weir PRIVATE weir_app CLI11::CLI11)

@@ -1,0 +1,34 @@
+# tests/<layer>/*_test.cc become one executable a layer, each test case one ctest entry.
+find_package(doctest REQUIRED)
+include(doctest)
+
+add_library(weir_test_main STATIC ${CMAKE_SOURCE_DIR}/tests/main.cc)
+target_link_libraries(weir_test_main PUBLIC weir_options doctest::doctest)
+
+function(weir_tests name)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "LINK" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${name}/*.cc)
+  if(NOT sources)
+    return()
+  endif()
+  add_executable(${name}_test ${sources})
+  target_include_directories(${name}_test PRIVATE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/src)
+  target_link_libraries(${name}_test PRIVATE weir_test_main ${ARG_LINK})
+  target_compile_definitions(${name}_test PRIVATE WEIR_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
+    WEIR_BINARY="$<TARGET_FILE:weir>")
+  doctest_discover_tests(${name}_test TEST_PREFIX "${name}: "
+    PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS ${name})
+endfunction()
+
+weir_tests(core TIMEOUT 120 LINK weir_core)
+weir_tests(net TIMEOUT 120 LINK weir_net)
+weir_tests(upstream TIMEOUT 120 LINK weir_upstream)
+weir_tests(proxy TIMEOUT 120 LINK weir_proxy)
+weir_tests(config TIMEOUT 120 LINK weir_config)
+weir_tests(app TIMEOUT 120 LINK weir_app)
+weir_tests(e2e TIMEOUT 120 LINK weir_app)
+if(TARGET e2e_test)
+  add_dependencies(e2e_test weir)
+endif()
+
+add_test(NAME layers COMMAND ${CMAKE_SOURCE_DIR}/scripts/check_layers)

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "weir/app/snapshot.h"
+#include "weir/config/configuration.h"
+#include "weir/net/socket_address.h"
+
+namespace weir::app {
+
+// Why an instance cannot start: an address in use, a file that cannot be opened. For the operator.
+struct StartError : std::runtime_error {
+  using runtime_error::runtime_error;
+};
+
+// One running weir: the control loop on the thread that calls run(), and the workers. Composed from
+// a validated configuration; the program has one, tests have as many as they like.
+class Instance {
+ public:
+  // Binds everything and starts the workers; from its return on, clients are served. Throws
+  // StartError, and then nothing is left running or bound.
+  explicit Instance(const config::Configuration& configuration);
+  ~Instance();  // cuts off whatever still runs
+
+  // Takes SIGTERM, SIGINT and the others for this instance while it runs. Before run(), at most
+  // one instance a process.
+  void handle_signals();
+
+  // Runs the control loop until a drain has ended; answers the process's exit code.
+  int run();
+
+  // Begins to drain: nothing new is accepted, running sessions have until `shutdown.deadline`. Any
+  // thread.
+  void drain();
+
+  Snapshot snapshot() const;  // any thread
+
+  // Where a listener listens, in the order of its `bind`. Any thread.
+  std::vector<net::SocketAddress> addresses(const std::string& listener) const;
+
+ private:
+  class Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace weir::app

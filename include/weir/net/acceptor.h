@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string_view>
+
+#include "weir/net/descriptor.h"
+#include "weir/net/listen_socket.h"
+#include "weir/net/socket_address.h"
+#include "weir/net/timer.h"
+
+namespace weir::net {
+
+class Loop;
+
+// Why accept failed, other than for want of connections; the words of the metric.
+enum class AcceptError : std::uint8_t { fd_limit, no_memory, aborted, other };
+inline constexpr std::size_t kAcceptErrors = 4;
+
+std::string_view name(AcceptError error);
+
+// Accepts connections of one listening socket on one loop. At the descriptor limit it pauses and
+// tries again shortly after: connections wait in the kernel's queue meanwhile, nothing spins.
+// Loop thread only.
+class Acceptor {
+ public:
+  class Owner {
+   public:
+    // Asked before each accept: false pauses, as at the descriptor limit.
+    virtual bool may_accept() = 0;
+    virtual void on_accepted(Descriptor socket, const SocketAddress& peer) = 0;
+    virtual void on_accept_error(AcceptError error) = 0;
+    // No further accept follows in this turn.
+    virtual void on_queue_empty() = 0;
+
+   protected:
+    ~Owner() = default;
+  };
+
+  Acceptor(Loop& loop, ListenSocket socket, Owner& owner);
+  ~Acceptor();
+
+  ListenSocket& socket() { return socket_; }
+
+  // Ends listening without a reset for what waits in the queue: lets no further handshake complete,
+  // hands everything that waits to the owner, closes.
+  void drain_and_close();
+
+ private:
+  struct Handle;
+
+  void start();
+  void accept_some();
+  // One accept; false when nothing is left to accept now.
+  bool accept_one();
+  void pause();
+
+  Loop& loop_;
+  ListenSocket socket_;
+  Owner& owner_;
+  std::unique_ptr<Handle> poll_;
+  Timer pause_;
+};
+
+}  // namespace weir::net

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "weir/core/counter.h"
+#include "weir/net/descriptor.h"
+
+namespace weir::net {
+
+// Lines from many workers into one file, through a bounded buffer per worker and one writer thread.
+// A pipe nobody reads or a full disk costs lines, which are counted, and never stalls a worker.
+class LineLog {
+ public:
+  // One worker's way in. Owned by the log; used by its worker's thread only, but for dropped().
+  class Lane {
+   public:
+    explicit Lane(LineLog& log) : log_(log) {}
+    // Queues the line, which ends in '\n', or drops and counts it when the writer is behind.
+    void write(std::string_view line);
+
+   private:
+    friend class LineLog;
+    LineLog& log_;
+    std::mutex mutex_;  // guards pending_; the writer holds it for a swap only
+    std::string pending_;
+    core::Counter dropped_;
+  };
+
+  // `target` is `stdout`, `off` or a file's path, opened for appending. Throws std::system_error
+  // when it cannot be opened.
+  LineLog(const std::string& target, std::size_t workers);
+  ~LineLog();  // finish()
+  LineLog(const LineLog&) = delete;
+  LineLog& operator=(const LineLog&) = delete;
+
+  // Writes what is queued, for a second at most, and ends the writer. No worker writes any more.
+  void finish();
+
+  bool enabled() const { return enabled_; }
+  Lane& lane(std::size_t worker) { return *lanes_[worker]; }
+
+  // Opens the file anew, after a rotation. Any thread; done by the writer.
+  void reopen();
+  // Lines dropped since the start. Any thread.
+  std::uint64_t dropped() const;
+
+ private:
+  void wake();
+  void run();
+  void drain(std::string& scratch);
+  void put(std::string_view text);
+  bool wait_writable();
+  void open();
+  void lost(std::string_view text, int error);
+
+  const std::string target_;
+  const bool enabled_;
+  std::vector<std::unique_ptr<Lane>> lanes_;
+
+  std::mutex mutex_;  // guards the wishes below
+  std::condition_variable woken_;
+  bool work_ = false;
+  bool reopen_ = false;
+  bool stop_ = false;
+
+  // Writer thread from here on.
+  Descriptor file_;
+  bool may_block_ = false;  // a pipe or terminal: written in small pieces
+  core::Counter lost_;      // lines taken over but never written
+  std::chrono::steady_clock::time_point give_up_at_ = std::chrono::steady_clock::time_point::max();
+  std::thread writer_;
+};
+
+}  // namespace weir::net

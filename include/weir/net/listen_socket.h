@@ -1,0 +1,62 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+#include "weir/core/endpoint.h"
+#include "weir/net/descriptor.h"
+#include "weir/net/keepalive_options.h"
+#include "weir/net/socket_address.h"
+
+namespace weir::net {
+
+// Each worker has a socket of its own on the same TCP port. The first claims the port, which fails
+// when anybody else is bound to it, another weir included; the others join it.
+enum class Port { claim, join };
+
+struct ListenOptions {
+  Port port = Port::claim;
+  bool ipv6_only = false;      // `[::]` beside a `0.0.0.0` of its own; otherwise it is dual stack
+  KeepaliveOptions keepalive;  // inherited by every accepted socket
+};
+
+// A listening socket. A unix one owns its path: closing removes the file, but only while it is
+// still the one that was bound here.
+class ListenSocket {
+ public:
+  ListenSocket() = default;
+  ListenSocket(ListenSocket&& other) noexcept = default;
+  ListenSocket& operator=(ListenSocket&& other) noexcept;
+  ~ListenSocket() { close(); }
+
+  // Binds and listens. On failure `error` says why, in words for an operator, and the result is
+  // empty. A unix path that a dead process left behind is taken over; one that somebody listens on
+  // and anything that is not a socket are left alone and refused.
+  [[nodiscard]] static ListenSocket open(const core::Endpoint& endpoint,
+                                         const ListenOptions& options, std::string& error);
+
+  // A second descriptor of the same socket, for another worker; it does not own the path.
+  [[nodiscard]] ListenSocket share() const;
+
+  explicit operator bool() const { return static_cast<bool>(descriptor_); }
+  int fd() const { return descriptor_.get(); }
+  SocketAddress address() const { return SocketAddress::local(fd()); }
+  bool is_unix() const { return unix_; }
+
+  // Lets no further handshake complete, so that the accept queue can be emptied before the close:
+  // closing resets whatever still waits there (docs/adr/0001). A unix path is removed first.
+  void stop_handshakes();
+  void close();
+
+ private:
+  void remove_path();
+
+  Descriptor descriptor_;
+  bool unix_ = false;
+  std::string owned_path_;  // empty unless a unix path is ours to remove
+  dev_t device_ = 0;
+  ino_t inode_ = 0;
+};
+
+}  // namespace weir::net

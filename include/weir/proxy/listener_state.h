@@ -1,0 +1,79 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "weir/proxy/listener_options.h"
+#include "weir/proxy/totals.h"
+#include "weir/upstream/pool.h"
+
+namespace weir::proxy {
+
+class ListenerState;
+
+// A count of one among a listener's connections, taken back exactly once. Move-only.
+class ConnectionGuard {
+ public:
+  ConnectionGuard() = default;
+  ConnectionGuard(ConnectionGuard&& other) noexcept
+      : state_(std::exchange(other.state_, nullptr)) {}
+  ConnectionGuard& operator=(ConnectionGuard&& other) noexcept {
+    std::swap(state_, other.state_);
+    return *this;
+  }
+  ~ConnectionGuard();
+  explicit operator bool() const { return state_ != nullptr; }
+
+ private:
+  friend class ListenerState;
+  explicit ConnectionGuard(ListenerState& state) : state_(&state) {}
+  ListenerState* state_ = nullptr;
+};
+
+// What all workers share of one listener: its options, its pool, its gauge; and each worker's
+// totals. Outlives every session of it. Any thread.
+class ListenerState {
+ public:
+  ListenerState(ListenerOptions options, upstream::Pool& pool, std::size_t workers)
+      : options_(std::move(options)),
+        pool_(pool),
+        workers_(workers),
+        totals_(std::make_unique<WorkerTotals[]>(workers)) {}
+
+  const ListenerOptions& options() const { return options_; }
+  upstream::Pool& pool() const { return pool_; }
+  std::size_t workers() const { return workers_; }
+  ListenerTotals& totals(std::size_t worker) { return totals_[worker].totals; }
+  const ListenerTotals& totals(std::size_t worker) const { return totals_[worker].totals; }
+
+  std::uint64_t connections() const { return connections_.load(std::memory_order_relaxed); }
+
+  // One more connection, or an empty guard at `max_connections`. Exact across workers.
+  [[nodiscard]] ConnectionGuard admit() {
+    std::uint64_t now = connections_.load(std::memory_order_relaxed);
+    do {
+      if (options_.max_connections != 0 && now >= options_.max_connections) return {};
+    } while (!connections_.compare_exchange_weak(now, now + 1, std::memory_order_relaxed));
+    return ConnectionGuard(*this);
+  }
+
+ private:
+  friend class ConnectionGuard;
+  struct alignas(128) WorkerTotals {
+    ListenerTotals totals;
+  };
+
+  const ListenerOptions options_;
+  upstream::Pool& pool_;
+  const std::size_t workers_;
+  std::atomic<std::uint64_t> connections_{0};
+  std::unique_ptr<WorkerTotals[]> totals_;
+};
+
+inline ConnectionGuard::~ConnectionGuard() {
+  if (state_ != nullptr) state_->connections_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+}  // namespace weir::proxy

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "weir/core/admission.h"
+#include "weir/core/close_reason.h"
+#include "weir/net/run_queue.h"
+#include "weir/net/socket.h"
+#include "weir/net/socket_address.h"
+#include "weir/net/socket_set.h"
+#include "weir/net/timer.h"
+#include "weir/proxy/context.h"
+#include "weir/proxy/listener_state.h"
+#include "weir/proxy/parting.h"
+#include "weir/proxy/relay.h"
+#include "weir/upstream/connector.h"
+
+namespace weir::proxy {
+
+// One accepted client, from accept to the close of both sockets: admission, dial, relay, parting.
+// Lives on the worker that accepted it; owned by its SessionTable. Every way out passes through
+// end(), once, with one reason, and through one access log line.
+class Session final : public net::SocketWatcher,
+                      public net::Resumable,
+                      public upstream::Connector::Owner {
+ public:
+  Session(const Context& context, ListenerState& listener, net::Descriptor client,
+          const net::SocketAddress& peer, net::DescriptorShare descriptors);
+  ~Session() override;
+
+  // Begins to serve the client, or refuses it without. Either may end it at once.
+  void start();
+  void refuse(core::CloseReason reason);
+  // Ends it from outside; a session that is already parting parts at once. With `at_once` nothing
+  // is waited for: the process is about to go.
+  void cut(core::CloseReason reason, bool at_once = false);
+
+  std::uint64_t id() const { return id_; }
+
+ private:
+  enum class Phase : std::uint8_t { accepted, dialling, relaying, parting, done };
+
+  void on_ready() override;
+  void resume() override;
+  void on_timer();
+  void on_connected(upstream::Connection connection) override;
+  void on_dial_failed(core::CloseReason reason) override;
+
+  // Registers the client's socket; ends the session when that fails.
+  bool watch_client();
+  // During the dial: whether the client has left, and how.
+  std::optional<core::CloseReason> client_left();
+  void relay_on();
+  void end(const RelayEnd& how);
+  void part();
+  void finish();
+  void write_access_log();
+
+  const Context& context_;
+  ListenerState& listener_;
+  upstream::Pool& pool_;
+  const std::uint64_t id_;
+  Phase phase_ = Phase::accepted;
+  bool client_sent_something_ = false;
+  core::CloseReason reason_ = core::CloseReason::client_closed;
+
+  net::SocketAddress peer_;
+  core::TimePoint accepted_;
+  core::TimePoint dial_started_{};
+  core::TimePoint connected_{};
+  core::TimePoint ended_{};
+
+  net::DescriptorShare descriptors_;
+  ConnectionGuard connection_;
+  core::Slot slot_;               // until the backend's socket is closed
+  upstream::BackendLease lease_;  // likewise, and given back before the slot
+  net::Socket client_;
+  net::Socket backend_;
+  net::Timer timer_;
+
+  std::unique_ptr<upstream::Connector> connector_;
+  std::vector<upstream::Attempt> attempts_;
+  std::optional<Relay> relay_;
+  Parting client_parting_;
+  Parting backend_parting_;
+};
+
+}  // namespace weir::proxy

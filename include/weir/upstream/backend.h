@@ -1,0 +1,106 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "weir/core/circuit.h"
+#include "weir/core/counter.h"
+#include "weir/core/dial_outcome.h"
+#include "weir/net/socket_address.h"
+#include "weir/upstream/pool_options.h"
+
+namespace weir::upstream {
+
+class Backend;
+
+// A count of one on an atomic gauge, taken back exactly once. Move-only.
+class GaugeGuard {
+ public:
+  GaugeGuard() = default;
+  explicit GaugeGuard(std::atomic<std::uint32_t>& gauge) : gauge_(&gauge) {
+    gauge.fetch_add(1, std::memory_order_relaxed);
+  }
+  GaugeGuard(GaugeGuard&& other) noexcept : gauge_(std::exchange(other.gauge_, nullptr)) {}
+  GaugeGuard& operator=(GaugeGuard&& other) noexcept {
+    std::swap(gauge_, other.gauge_);
+    return *this;
+  }
+  ~GaugeGuard() {
+    if (gauge_ != nullptr) gauge_->fetch_sub(1, std::memory_order_relaxed);
+  }
+
+ private:
+  std::atomic<std::uint32_t>* gauge_ = nullptr;
+};
+
+// One of a backend's places, from the choice of the backend to the close of its socket: dials and
+// sessions together. Given back exactly once. Move-only; any thread.
+class BackendLease {
+ public:
+  BackendLease() = default;
+  BackendLease(BackendLease&& other) noexcept : backend_(std::exchange(other.backend_, nullptr)) {}
+  BackendLease& operator=(BackendLease&& other) noexcept {
+    std::swap(backend_, other.backend_);
+    return *this;
+  }
+  ~BackendLease();
+
+  explicit operator bool() const { return backend_ != nullptr; }
+  Backend* operator->() const { return backend_; }
+  Backend& operator*() const { return *backend_; }
+
+ private:
+  friend class Backend;
+  explicit BackendLease(Backend& backend) : backend_(&backend) {}
+  Backend* backend_ = nullptr;
+};
+
+// One backend of one pool: its options, its gauges and totals. Shared by all workers; outlives
+// every session that uses it. Gauges are atomics, totals are kept per worker.
+class Backend {
+ public:
+  using DialTotals = std::array<core::Counter, core::kDialOutcomes>;
+
+  Backend(BackendOptions options, std::size_t workers);
+
+  const BackendOptions& options() const { return options_; }
+  const std::string& name() const { return options_.name; }
+  const std::string& address_text() const { return address_text_; }
+  // The numeric address; none for a backend given by name.
+  const net::SocketAddress& address() const { return address_; }
+
+  core::Circuit& circuit() { return circuit_; }
+
+  // Takes a place; an empty lease when `max_active` is reached. Exact across workers.
+  [[nodiscard]] BackendLease claim();
+  bool at_capacity() const;
+  [[nodiscard]] GaugeGuard count_dial() { return GaugeGuard(dialing_); }
+
+  std::uint32_t active() const { return active_.load(std::memory_order_relaxed); }
+  std::uint32_t dialing() const { return dialing_.load(std::memory_order_relaxed); }
+  DialTotals& dials(std::size_t worker) { return totals_[worker].dials; }
+  std::uint64_t dials(core::DialOutcome outcome) const;  // over all workers
+
+ private:
+  friend class BackendLease;
+  // A cache line and more apart, so that workers do not share lines.
+  struct alignas(128) WorkerTotals {
+    DialTotals dials;
+  };
+
+  const BackendOptions options_;
+  const std::string address_text_;
+  const net::SocketAddress address_;
+  core::Circuit circuit_;
+  std::atomic<std::uint32_t> active_{0};
+  std::atomic<std::uint32_t> dialing_{0};
+  const std::size_t workers_;
+  std::unique_ptr<WorkerTotals[]> totals_;
+};
+
+}  // namespace weir::upstream

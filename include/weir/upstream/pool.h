@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "weir/core/admission.h"
+#include "weir/core/balancer.h"
+#include "weir/core/random.h"
+#include "weir/upstream/backend.h"
+#include "weir/upstream/pool_options.h"
+
+namespace weir::upstream {
+
+// A set of backends that serve the same thing. Shared by all workers; outlives every session of
+// it. Its options never change; what changes are the gauges inside and the balancers' memory.
+class Pool {
+ public:
+  // The backends of one priority, with the balancer that spreads over them.
+  struct Tier {
+    std::uint32_t priority;
+    std::vector<std::size_t> backends;  // places in the pool, ascending
+    core::Balancer balancer;            // guarded by the pool's mutex
+  };
+
+  Pool(PoolOptions options, std::size_t workers);
+
+  const PoolOptions& options() const { return options_; }
+  core::Admission& admission() { return admission_; }
+
+  std::size_t size() const { return backends_.size(); }
+  Backend& backend(std::size_t place) const { return *backends_[place]; }
+  std::span<const std::unique_ptr<Backend>> backends() const { return backends_; }
+
+  std::span<const Tier> tiers() const { return tiers_; }  // preferred first
+  // Lets the tier's balancer choose; Candidate::index counts within the tier.
+  std::optional<std::size_t> pick(std::size_t tier, std::span<const core::Candidate> candidates,
+                                  std::uint64_t source_hash, core::Rng& rng);
+
+ private:
+  const PoolOptions options_;
+  core::Admission admission_;
+  std::vector<std::unique_ptr<Backend>> backends_;
+  std::mutex mutex_;  // guards the balancers: one choice at a time, so that the order is the pool's
+  std::vector<Tier> tiers_;
+};
+
+}  // namespace weir::upstream

@@ -1,0 +1,79 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <string>
+
+#include "weir/app/demo.h"
+#include "weir/app/instance.h"
+#include "weir/config/load.h"
+#include "weir/net/log.h"
+
+namespace {
+
+using namespace weir;
+
+// Exit codes, the same for every program of weir.
+constexpr int kFailed = 1;  // at run time
+constexpr int kUsage = 2;   // wrong usage or an invalid configuration
+
+int serve(const config::Configuration& configuration) {
+  net::start_log(configuration.app.log);
+  int code = kFailed;
+  try {
+    app::Instance instance(configuration);
+    instance.handle_signals();
+    code = instance.run();
+    net::write_raw(
+        fmt::format(R"({{"event":"exit_snapshot","snapshot":{}}})", instance.snapshot().json()));
+  } catch (const std::exception& error) {
+    net::log(net::LogLevel::error, "weir", "{}", error.what());
+  }
+  net::stop_log();
+  return code;
+}
+
+int demo() {
+  const app::DemoBackends backends({"a", "b", "c"});
+  std::fputs(app::demo_greeting().c_str(), stdout);
+  std::fflush(stdout);
+  return serve(app::demo_configuration(backends));
+}
+
+int load_and(const std::string& file, bool check) {
+  const config::LoadResult loaded = config::load_file(file);
+  for (const config::Problem& problem : loaded.problems) {
+    fmt::print(stderr, "{}\n", problem.text(file));
+  }
+  if (!loaded.configuration) return kUsage;
+  if (!check) return serve(*loaded.configuration);
+  fmt::print("{}: ok\n", file);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App command("weir: a layer-4 load balancer for TCP streams", "weir");
+  std::string file;
+  bool check = false;
+  bool run_demo = false;
+  auto* config = command.add_option("-c,--config", file, "run with this configuration file");
+  command.add_flag("--check", check, "validate the configuration file and exit")->needs(config);
+  command.add_flag("--demo", run_demo, "run with an embedded configuration and embedded backends")
+      ->excludes(config);
+  command.set_version_flag("--version", std::string("weir ") + WEIR_VERSION);
+  try {
+    command.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return command.exit(error) == 0 ? 0 : kUsage;
+  }
+  if (run_demo) return demo();
+  if (file.empty()) {
+    fmt::print(stderr, "weir: nothing to do: give -c FILE or --demo (see --help)\n");
+    return kUsage;
+  }
+  return load_and(file, check);
+}

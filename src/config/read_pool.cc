@@ -1,0 +1,111 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "config/addresses.h"
+#include "config/read.h"
+
+namespace weir::config {
+namespace {
+
+using upstream::BackendOptions;
+using upstream::PoolOptions;
+using upstream::TimeoutOptions;
+
+void read_balance(const Mapping& mapping, Source& source, core::Balance& balance) {
+  const std::optional<Scalar> written = mapping.scalar("balance");
+  if (!written) return;
+  if (const std::optional<core::Balance> read = core::parse_balance(written->text)) {
+    balance = *read;
+  } else {
+    source.wrong(*written, mapping.key("balance"), "is not one of the choices");
+  }
+}
+
+void read_resilience(const Mapping& resilience, core::RetryOptions& retry) {
+  resilience.boolean("retry_enabled", retry.enabled);
+  resilience.integer("retry_attempts", retry.attempts);
+  resilience.duration("retry_deadline", retry.deadline);
+  resilience.duration("retry_backoff_initial", retry.backoff_initial);
+  resilience.duration("retry_backoff_max", retry.backoff_max);
+}
+
+void read_timeouts(const Mapping& mapping, Source& source, TimeoutOptions& timeouts) {
+  mapping.duration("connect", timeouts.connect);
+  const Outcome idle = mapping.duration("idle", timeouts.idle);
+  const Outcome half_close = mapping.duration("half_close", timeouts.half_close);
+  mapping.duration("write_stall", timeouts.write_stall);
+  mapping.duration("session", timeouts.session);
+  mapping.duration("linger", timeouts.linger);
+
+  const bool bounded = timeouts.idle != core::Duration::zero();
+  if (!bounded || idle == Outcome::wrong || timeouts.half_close <= timeouts.idle) return;
+  if (half_close == Outcome::absent) {
+    timeouts.half_close = timeouts.idle;
+  } else if (half_close == Outcome::read) {
+    const Scalar written = *mapping.scalar("half_close");
+    source.error(written.at, written.path,
+                 fmt::format("{} is longer than idle (allowed: 0s, or at most idle)",
+                             in_quotes(written.text)));
+  }
+}
+
+void read_keepalive(const Mapping& mapping, net::KeepaliveOptions& keepalive) {
+  mapping.duration("idle", keepalive.idle);
+  mapping.duration("interval", keepalive.interval);
+  mapping.integer("count", keepalive.count);
+  mapping.duration("user_timeout", keepalive.user_timeout);
+}
+
+BackendOptions read_backend(const Mapping& mapping, Source& source, Names& names) {
+  BackendOptions backend;
+  backend.name = read_name(mapping, source, names);
+  if (const std::optional<Scalar> written = mapping.required_scalar("address")) {
+    if (auto address = read_backend_address(*written, mapping.key("address"), source)) {
+      backend.address = std::move(*address);
+    }
+  }
+  mapping.integer("weight", backend.weight);
+  mapping.integer("priority", backend.priority);
+  mapping.integer("max_active", backend.max_active);
+  return backend;
+}
+
+void read_backends(const Mapping& mapping, Source& source, std::vector<BackendOptions>& backends) {
+  Names names;
+  for (Mapping::Item& item : mapping.items("backends", "at least one backend")) {
+    const Mapping backend(source, item.node, std::move(item.path), "pools[].backends[]");
+    backends.push_back(read_backend(backend, source, names));
+  }
+  const bool all_zero =
+      std::all_of(backends.begin(), backends.end(),
+                  [](const BackendOptions& backend) { return backend.weight == 0; });
+  if (!backends.empty() && all_zero) {
+    source.error(mapping.find("backends")->at, mapping.path_of("backends"),
+                 "all weights are 0, so no backend takes sessions (allowed: at least one above 0)");
+  }
+}
+
+void read_source(const Mapping& mapping, Source& source, PoolOptions& pool) {
+  const std::optional<Scalar> written = mapping.scalar("source_address");
+  if (!written || written->text.empty()) return;
+  pool.source_address = read_source_address(*written, mapping.key("source_address"), source);
+}
+
+}  // namespace
+
+void read_pools(const Mapping& top, Source& source, Draft& draft, Names& pools) {
+  for (Mapping::Item& item : top.items("pools", "at least one pool")) {
+    const Mapping mapping(source, item.node, std::move(item.path), "pools[]");
+    PoolOptions& pool = draft.configuration.pools.emplace_back();
+    pool.name = read_name(mapping, source, pools);
+    read_balance(mapping, source, pool.balance);
+    read_resilience(mapping.child("resilience"), pool.retry);
+    read_timeouts(mapping.child("timeouts"), source, pool.timeouts);
+    read_keepalive(mapping.child("keepalive"), pool.keepalive);
+    read_source(mapping, source, pool);
+    read_backends(mapping, source, pool.backends);
+  }
+}
+
+}  // namespace weir::config

@@ -1,0 +1,65 @@
+#include "config/scalars.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+#include <string>
+#include <utility>
+
+namespace weir::config {
+
+using std::chrono::hours;
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+std::optional<std::uint64_t> parse_integer(std::string_view text) {
+  if (text.empty() || text.find_first_not_of("0123456789") != std::string_view::npos) {
+    return std::nullopt;
+  }
+  if (text.size() > 1 && text[0] == '0') return std::nullopt;
+  std::uint64_t value = 0;
+  const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
+  return result.ec == std::errc() ? value : std::numeric_limits<std::uint64_t>::max();
+}
+
+std::optional<core::Duration> parse_duration(std::string_view text) {
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  const std::optional<std::uint64_t> count = parse_integer(text.substr(0, digits));
+  if (!count) return std::nullopt;
+  const std::array<std::pair<std::string_view, core::Duration>, 4> units{
+      {{"ms", milliseconds(1)}, {"s", seconds(1)}, {"m", minutes(1)}, {"h", hours(1)}}};
+  for (const auto& [name, unit] : units) {
+    if (text.substr(digits) != name) continue;
+    const auto most = static_cast<std::uint64_t>(core::Duration::max() / unit);
+    if (*count > most) return std::chrono::floor<hours>(core::Duration::max());
+    return unit * static_cast<std::int64_t>(*count);
+  }
+  return std::nullopt;
+}
+
+std::optional<bool> parse_boolean(std::string_view text) {
+  if (text == "true") return true;
+  if (text == "false") return false;
+  return std::nullopt;
+}
+
+bool is_name(std::string_view text) {
+  constexpr std::string_view kCharacters =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-";
+  return !text.empty() && text.size() <= 64 &&
+         text.find_first_not_of(kCharacters) == std::string_view::npos;
+}
+
+bool is_yaml_word(std::string_view text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  constexpr std::array<std::string_view, 10> kWords{"true", "false", "yes", "no",   "on",
+                                                    "off",  "y",     "n",   "null", "~"};
+  return std::find(kWords.begin(), kWords.end(), lower) != kWords.end();
+}
+
+}  // namespace weir::config

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "weir/core/time.h"
+
+namespace weir::config {
+
+// Decimal digits and nothing else: no sign, no leading zero, no `1e3`, `0x10`, `1_000`, `3.0`. What
+// does not fit is the largest value, so that it is out of every range rather than not a number.
+std::optional<std::uint64_t> parse_integer(std::string_view text);
+
+// An integer and one of `ms`, `s`, `m`, `h`, written together: `250ms`. What does not fit is the
+// largest value of whole hours.
+std::optional<core::Duration> parse_duration(std::string_view text);
+
+// `true` or `false`, the only two spellings.
+std::optional<bool> parse_boolean(std::string_view text);
+
+// 1 to 64 of A-Z a-z 0-9 _ . -
+bool is_name(std::string_view text);
+
+// Words that a YAML reader takes for a boolean or null when they stand without quotes; any case.
+bool is_yaml_word(std::string_view text);
+
+}  // namespace weir::config

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "config/keys.h"
+#include "config/node.h"
+#include "config/problems.h"
+#include "weir/config/load.h"
+
+namespace weir::config {
+
+// What a scalar says after `${NAME}`, and where it stands, for checks that come later.
+struct Scalar {
+  std::string text;
+  Position at;
+  std::string path;
+  bool yaml_word = false;  // written without quotes and readable as a boolean or null
+};
+
+// Reads single values of one file and reports what is wrong with them.
+class Source {
+ public:
+  Source(Problems& problems, const Environment& environment)
+      : problems_(problems), environment_(environment) {}
+
+  void error(Position at, std::string path, std::string message) {
+    problems_.error(at, std::move(path), std::move(message));
+  }
+
+  // The same for a value: what is wrong with it, and what `key` allows.
+  void wrong(const Scalar& scalar, const Key& key, std::string_view what);
+
+  // True when `node` is of this kind; else it has been reported. `allowed` says what is expected.
+  bool expect(const Node& node, Node::Kind kind, const std::string& path, std::string_view allowed);
+
+  std::optional<Scalar> scalar(const Node& node, std::string path, const Key& key);
+
+ private:
+  Problems& problems_;
+  const Environment& environment_;
+};
+
+}  // namespace weir::config

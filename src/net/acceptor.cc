@@ -1,0 +1,128 @@
+#include "weir/net/acceptor.h"
+
+#include <sys/socket.h>
+#include <uv.h>
+
+#include <cerrno>
+
+#include "net/uv_handle.h"
+#include "weir/net/loop.h"
+
+namespace weir::net {
+namespace {
+
+// Accepted in one go before the sockets accepted earlier get their turn.
+constexpr int kBatch = 64;
+
+// How long to leave the queue alone at the descriptor limit: short against a client's patience,
+// long enough to cost nothing.
+constexpr core::Duration kPause = std::chrono::milliseconds(50);
+
+AcceptError classify(int error) {
+  switch (error) {
+    case EMFILE:
+    case ENFILE:
+      return AcceptError::fd_limit;
+    case ENOBUFS:
+    case ENOMEM:
+      return AcceptError::no_memory;
+    case ECONNABORTED:
+    case EPROTO:
+    case EPERM:
+      return AcceptError::aborted;  // gone, or dropped by a firewall rule, before we came
+    default:
+      return AcceptError::other;
+  }
+}
+
+}  // namespace
+
+std::string_view name(AcceptError error) {
+  switch (error) {
+    case AcceptError::fd_limit:
+      return "fd_limit";
+    case AcceptError::no_memory:
+      return "no_memory";
+    case AcceptError::aborted:
+      return "aborted";
+    case AcceptError::other:
+      return "other";
+  }
+  return "other";
+}
+
+struct Acceptor::Handle : UvHandle<uv_poll_t> {
+  using UvHandle::UvHandle;
+};
+
+Acceptor::Acceptor(Loop& loop, ListenSocket socket, Owner& owner)
+    : loop_(loop),
+      socket_(std::move(socket)),
+      owner_(owner),
+      poll_(std::make_unique<Handle>(
+          this, "uv_poll_init",
+          [this](uv_poll_t* handle) { return uv_poll_init(loop_.uv(), handle, socket_.fd()); })),
+      pause_(loop, [this] { start(); }) {
+  start();
+}
+
+Acceptor::~Acceptor() {
+  poll_.reset();  // before the descriptor that it watches
+}
+
+void Acceptor::start() {
+  require(uv_poll_start(poll_->get(), UV_READABLE,
+                        [](uv_poll_t* handle, int, int) {
+                          if (handle->data != nullptr) {
+                            static_cast<Acceptor*>(handle->data)->accept_some();
+                          }
+                        }),
+          "uv_poll_start");
+}
+
+void Acceptor::accept_some() {
+  loop_.refresh_now();
+  for (int i = 0; i < kBatch; ++i) {
+    if (!owner_.may_accept()) {
+      pause();
+      return;
+    }
+    if (!accept_one()) break;
+  }
+  owner_.on_queue_empty();
+}
+
+bool Acceptor::accept_one() {
+  sockaddr_storage storage;
+  socklen_t length = sizeof storage;
+  auto* address = reinterpret_cast<sockaddr*>(&storage);
+  Descriptor accepted(::accept4(socket_.fd(), address, &length, SOCK_NONBLOCK | SOCK_CLOEXEC));
+  if (accepted) {
+    owner_.on_accepted(std::move(accepted), SocketAddress::from(address, length));
+    return true;
+  }
+  if (errno == EAGAIN) return false;
+  if (errno == EINTR) return true;
+  const AcceptError error = classify(errno);
+  owner_.on_accept_error(error);
+  if (error == AcceptError::aborted) return true;
+  pause();
+  return false;
+}
+
+void Acceptor::pause() {
+  uv_poll_stop(poll_->get());
+  pause_.arm(loop_.now() + kPause);
+}
+
+void Acceptor::drain_and_close() {
+  socket_.stop_handshakes();
+  loop_.refresh_now();
+  while (accept_one()) {
+  }
+  pause_.cancel();
+  poll_.reset();
+  socket_.close();
+}
+
+}  // namespace weir::net

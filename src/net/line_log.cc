@@ -1,0 +1,187 @@
+#include "weir/net/line_log.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <climits>
+#include <cstring>
+#include <system_error>
+
+#include "weir/net/log.h"
+
+namespace weir::net {
+namespace {
+
+using std::chrono::milliseconds;
+
+// What a worker may have queued: about 4,000 lines, half a second of connections at full speed.
+constexpr std::size_t kLaneBytes = 1 << 20;
+
+// After a pass the writer rests, so that a busy worker wakes it 50 times a second and not once a
+// line. A line is in the file this much later at the most.
+constexpr milliseconds kRest(20);
+
+// How long the end waits for a reader that does not read.
+constexpr milliseconds kFinalFlush(1000);
+
+std::uint64_t lines(std::string_view text) {
+  return static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+}  // namespace
+
+void LineLog::Lane::write(std::string_view line) {
+  bool was_empty = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (pending_.size() + line.size() > kLaneBytes) {
+      dropped_.add();
+      return;
+    }
+    was_empty = pending_.empty();
+    pending_ += line;
+  }
+  if (was_empty) log_.wake();
+}
+
+LineLog::LineLog(const std::string& target, std::size_t workers)
+    : target_(target), enabled_(target != "off") {
+  for (std::size_t worker = 0; worker < workers; ++worker) {
+    lanes_.push_back(std::make_unique<Lane>(*this));
+  }
+  if (!enabled_) return;
+  open();
+  if (!file_) throw std::system_error(errno, std::generic_category(), target_);
+  writer_ = std::thread([this] { run(); });
+}
+
+LineLog::~LineLog() { finish(); }
+
+void LineLog::finish() {
+  if (!writer_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  woken_.notify_one();
+  writer_.join();
+}
+
+void LineLog::reopen() {
+  {
+    const std::lock_guard lock(mutex_);
+    reopen_ = true;
+  }
+  woken_.notify_one();
+}
+
+std::uint64_t LineLog::dropped() const {
+  std::uint64_t sum = lost_.value();
+  for (const auto& lane : lanes_) sum += lane->dropped_.value();
+  return sum;
+}
+
+void LineLog::wake() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(work_, true)) return;
+  }
+  woken_.notify_one();
+}
+
+void LineLog::run() {
+  std::string scratch;
+  for (bool stopping = false; !stopping;) {
+    bool reopening = false;
+    {
+      std::unique_lock lock(mutex_);
+      woken_.wait(lock, [this] { return work_ || reopen_ || stop_; });
+      stopping = stop_;
+      work_ = false;
+      reopening = std::exchange(reopen_, false);
+    }
+    drain(scratch);
+    if (reopening) open();
+    if (stopping) return;
+    std::unique_lock lock(mutex_);
+    woken_.wait_for(lock, kRest, [this] { return stop_ || reopen_; });
+  }
+}
+
+void LineLog::drain(std::string& scratch) {
+  for (const auto& lane : lanes_) {
+    scratch.clear();
+    {
+      const std::lock_guard lock(lane->mutex_);
+      scratch.swap(lane->pending_);
+    }
+    put(scratch);
+  }
+}
+
+void LineLog::put(std::string_view text) {
+  while (!text.empty()) {
+    // A write of up to PIPE_BUF bytes does not block on a pipe that polls as writable; cut after a
+    // line, so that what is dropped later is dropped in whole lines.
+    std::size_t size = text.size();
+    if (may_block_) {
+      if (!wait_writable()) return lost(text, 0);
+      size = std::min<std::size_t>(size, PIPE_BUF);
+      if (const auto cut = text.rfind('\n', size - 1); cut != std::string_view::npos) {
+        size = cut + 1;
+      }
+    }
+    const ssize_t written = ::write(file_.get(), text.data(), size);
+    if (written >= 0) {
+      text.remove_prefix(static_cast<std::size_t>(written));
+    } else if (errno != EINTR && errno != EAGAIN) {
+      return lost(text, errno);
+    }
+  }
+}
+
+bool LineLog::wait_writable() {
+  using Clock = std::chrono::steady_clock;
+  for (;;) {
+    pollfd ready{file_.get(), POLLOUT, 0};
+    if (::poll(&ready, 1, static_cast<int>(kRest.count())) > 0) return true;
+    const std::lock_guard lock(mutex_);
+    if (!stop_) continue;
+    if (give_up_at_ == Clock::time_point::max()) give_up_at_ = Clock::now() + kFinalFlush;
+    if (Clock::now() >= give_up_at_) return false;
+  }
+}
+
+void LineLog::lost(std::string_view text, int error) {
+  lost_.add(lines(text));
+  static LogRate rate{std::chrono::seconds(10)};
+  std::uint64_t held_back = 0;
+  if (error != 0 && rate.admit(std::chrono::steady_clock::now(), held_back)) {
+    log(LogLevel::error, "log file", "cannot write to {}: {}; lines are dropped", target_,
+        std::strerror(error));
+  }
+}
+
+void LineLog::open() {
+  const bool standard = target_ == "stdout";
+  Descriptor opened(standard
+                        ? ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
+                        : ::open(target_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640));
+  if (!opened) {
+    if (file_) {
+      log(LogLevel::error, "log file", "cannot reopen {}: {}; the old file is kept", target_,
+          std::strerror(errno));
+    }
+    return;
+  }
+  file_ = std::move(opened);
+  struct stat kind {};
+  may_block_ = ::fstat(file_.get(), &kind) != 0 || !S_ISREG(kind.st_mode);
+}
+
+}  // namespace weir::net

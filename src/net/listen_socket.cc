@@ -1,0 +1,165 @@
+#include "weir/net/listen_socket.h"
+
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "weir/net/socket.h"
+
+namespace weir::net {
+namespace {
+
+// Connections that may wait for accept; the kernel cuts it to net.core.somaxconn.
+constexpr int kBacklog = 4096;
+
+std::string reason(const char* what) { return std::string(what) + ": " + std::strerror(errno); }
+
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.find_last_of('/');
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+void share_port(int fd) {
+  const int on = 1;
+  ::setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
+}
+
+// Whether somebody accepts on the unix path. A full backlog counts as alive.
+bool somebody_listens(const SocketAddress& address) {
+  const Descriptor probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!probe) return true;  // cannot tell, so leave it alone
+  if (::connect(probe.get(), address.generic(), address.length()) == 0) return true;
+  return errno != ECONNREFUSED && errno != ENOENT;
+}
+
+// Makes room for a bind to `path`, or says why not. The caller holds the folder's lock, so that of
+// two processes that find the same stale file only one removes it, and never the other's new one.
+bool clear_stale_path(const std::string& path, const SocketAddress& address, std::string& error) {
+  struct stat found {};
+  if (::lstat(path.c_str(), &found) != 0) return true;
+  if (!S_ISSOCK(found.st_mode)) {
+    error = "the file exists and is not a socket";
+    return false;
+  }
+  if (somebody_listens(address)) {
+    error = "another process listens on this socket";
+    return false;
+  }
+  if (::unlink(path.c_str()) == 0) return true;
+  error = reason("cannot remove the stale socket");
+  return false;
+}
+
+}  // namespace
+
+ListenSocket& ListenSocket::operator=(ListenSocket&& other) noexcept {
+  if (this != &other) {
+    close();
+    descriptor_ = std::move(other.descriptor_);
+    unix_ = other.unix_;
+    owned_path_ = std::exchange(other.owned_path_, {});
+    device_ = other.device_;
+    inode_ = other.inode_;
+  }
+  return *this;
+}
+
+ListenSocket ListenSocket::open(const core::Endpoint& endpoint, const ListenOptions& options,
+                                std::string& error) {
+  ListenSocket opened;
+  const SocketAddress address = SocketAddress::from(endpoint);
+  if (!address) {
+    error = "not a local address";
+    return {};
+  }
+  opened.unix_ = address.family() == AF_UNIX;
+  opened.descriptor_ =
+      Descriptor(::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!opened.descriptor_) {
+    error = reason("socket");
+    return {};
+  }
+
+  Descriptor folder;  // holds the lock until the path is bound
+  if (opened.unix_) {
+    folder =
+        Descriptor(::open(folder_of(endpoint.host).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!folder || ::flock(folder.get(), LOCK_EX) != 0) {
+      error = reason(folder_of(endpoint.host).c_str());
+      return {};
+    }
+    if (!clear_stale_path(endpoint.host, address, error)) return {};
+  } else {
+    const int on = 1;
+    const int only = options.ipv6_only ? 1 : 0;
+    ::setsockopt(opened.fd(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (options.port == Port::join) share_port(opened.fd());
+    if (address.family() == AF_INET6) {
+      ::setsockopt(opened.fd(), IPPROTO_IPV6, IPV6_V6ONLY, &only, sizeof only);
+    }
+    ::setsockopt(opened.fd(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);  // inherited
+    apply_keepalive(opened.fd(), options.keepalive);                      // inherited
+  }
+
+  if (::bind(opened.fd(), address.generic(), address.length()) != 0) {
+    error = reason("cannot bind");
+    return {};
+  }
+  if (!opened.unix_) {
+    share_port(opened.fd());  // from now on, so that the claim above was exclusive
+  } else {
+    struct stat bound {};
+    if (::lstat(endpoint.host.c_str(), &bound) == 0) {
+      opened.owned_path_ = endpoint.host;
+      opened.device_ = bound.st_dev;
+      opened.inode_ = bound.st_ino;
+    }
+  }
+  if (::listen(opened.fd(), kBacklog) != 0) {
+    error = reason("cannot listen");
+    return {};
+  }
+  return opened;
+}
+
+ListenSocket ListenSocket::share() const {
+  ListenSocket shared;
+  shared.descriptor_ = Descriptor(::fcntl(fd(), F_DUPFD_CLOEXEC, 3));
+  shared.unix_ = unix_;
+  return shared;
+}
+
+void ListenSocket::stop_handshakes() {
+  if (!unix_) {
+    sock_filter drop{BPF_RET | BPF_K, 0, 0, 0};
+    const sock_fprog program{1, &drop};
+    ::setsockopt(fd(), SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
+  }
+  remove_path();
+}
+
+void ListenSocket::close() {
+  remove_path();
+  descriptor_.reset();
+}
+
+void ListenSocket::remove_path() {
+  if (owned_path_.empty()) return;
+  const std::string path = std::exchange(owned_path_, {});
+  const Descriptor folder(::open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (folder) ::flock(folder.get(), LOCK_EX);
+  struct stat found {};
+  if (::lstat(path.c_str(), &found) != 0) return;
+  if (found.st_dev == device_ && found.st_ino == inode_) ::unlink(path.c_str());
+}
+
+}  // namespace weir::net

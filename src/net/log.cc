@@ -1,0 +1,120 @@
+#include "weir/net/log.h"
+
+#include <spdlog/async.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+namespace weir::net {
+namespace {
+
+// Lines that may wait for a slow stderr.
+constexpr std::size_t kQueue = 8192;
+
+struct Log {
+  LogFormat format = LogFormat::text;
+  std::shared_ptr<spdlog::details::thread_pool> writer;
+  std::shared_ptr<spdlog::logger> leveled;
+  std::shared_ptr<spdlog::logger> raw;
+};
+
+// Set by start_log and stop_log only, while no other thread logs.
+Log& the_log() {
+  static Log log;
+  return log;
+}
+
+constexpr int kSilent = static_cast<int>(LogLevel::error) + 1;
+std::atomic<int> the_level{kSilent};
+
+std::shared_ptr<spdlog::logger> make_logger(
+    const std::shared_ptr<spdlog::details::thread_pool>& writer, const char* pattern) {
+  auto logger = std::make_shared<spdlog::async_logger>(
+      "weir", std::make_shared<spdlog::sinks::stderr_sink_mt>(), writer,
+      spdlog::async_overflow_policy::overrun_oldest);
+  logger->set_pattern(pattern, spdlog::pattern_time_type::utc);
+  logger->set_level(spdlog::level::trace);
+  return logger;
+}
+
+spdlog::level::level_enum to_spdlog(LogLevel level) {
+  switch (level) {
+    case LogLevel::debug:
+      return spdlog::level::debug;
+    case LogLevel::info:
+      return spdlog::level::info;
+    case LogLevel::warning:
+      return spdlog::level::warn;
+    case LogLevel::error:
+      return spdlog::level::err;
+  }
+  return spdlog::level::info;
+}
+
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20) {
+      result += fmt::format("\\u{:04x}", static_cast<unsigned>(byte));
+    } else {
+      if (c == '"' || c == '\\') result += '\\';
+      result += c;
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+void start_log(const LogOptions& options) {
+  Log& log = the_log();
+  log.format = options.format;
+  log.writer = std::make_shared<spdlog::details::thread_pool>(kQueue, 1);
+  log.leveled = make_logger(log.writer, options.format == LogFormat::json
+                                            ? R"({"ts":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l",%v})"
+                                            : "%Y-%m-%dT%H:%M:%S.%eZ %-7l %v");
+  log.raw = make_logger(log.writer, "%v");
+  the_level.store(static_cast<int>(options.level), std::memory_order_relaxed);
+}
+
+void stop_log() {
+  the_level.store(kSilent, std::memory_order_relaxed);
+  the_log() = {};  // the writer's destructor writes what is queued and joins
+}
+
+bool log_enabled(LogLevel level) {
+  return static_cast<int>(level) >= the_level.load(std::memory_order_relaxed);
+}
+
+void write_log(LogLevel level, std::string_view about, std::string_view text) {
+  const Log& log = the_log();
+  if (!log.leveled) return;
+  const std::string line =
+      log.format == LogFormat::json
+          ? fmt::format(R"("about":"{}","message":"{}")", escaped(about), escaped(text))
+          : fmt::format("{}: {}", about, text);
+  log.leveled->log(to_spdlog(level), line);
+}
+
+void write_raw(std::string_view line) {
+  const Log& log = the_log();
+  if (log.raw) log.raw->info(line);
+}
+
+bool LogRate::admit(std::chrono::steady_clock::time_point now, std::uint64_t& held_back) {
+  const std::lock_guard lock(mutex_);
+  if (now < next_) {
+    ++held_back_;
+    return false;
+  }
+  next_ = now + interval_;
+  held_back = held_back_;
+  held_back_ = 0;
+  return true;
+}
+
+}  // namespace weir::net

@@ -1,0 +1,121 @@
+#include "weir/net/resolver.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "net/ares_channel.h"
+#include "weir/net/log.h"
+#include "weir/net/loop.h"
+
+namespace weir::net {
+namespace {
+
+// One asker's wish for an answer. `wanted` is touched on the asker's thread only.
+struct Wish {
+  Loop& asker;
+  Resolver::Answer answer;
+  bool wanted = true;
+};
+
+struct Ticket final : Resolver::Lookup {
+  explicit Ticket(std::shared_ptr<Wish> w) : wish(std::move(w)) {}
+  ~Ticket() override {
+    wish->wanted = false;
+    wish->answer = nullptr;
+  }
+  std::shared_ptr<Wish> wish;
+};
+
+void deliver(const std::shared_ptr<Wish>& wish, const Addresses& addresses) {
+  wish->asker.post([wish, addresses] {
+    if (!wish->wanted) return;
+    // The answer usually destroys the ticket, and with it the function that is running.
+    const Resolver::Answer answer = std::exchange(wish->answer, nullptr);
+    answer(addresses);
+  });
+}
+
+}  // namespace
+
+// Shared with the tasks posted to the control loop, which may run after the resolver is gone.
+class Resolver::Core {
+ public:
+  Core(Loop& loop, const ResolverOptions& options)
+      : control(loop), options_(options), channel_(std::make_unique<AresChannel>(loop, options)) {}
+
+  Addresses cached(const std::string& name, core::TimePoint now) {
+    const std::lock_guard lock(mutex_);
+    const auto found = cache_.find(name);
+    if (found == cache_.end() || now >= found->second.fresh_until) return nullptr;
+    return found->second.addresses;
+  }
+
+  // Control loop.
+  void ask(const std::string& name, std::shared_ptr<Wish> wish) {
+    if (!channel_) return deliver(wish, nullptr);
+    if (const Addresses known = cached(name, control.refresh_now())) return deliver(wish, known);
+    std::vector<std::shared_ptr<Wish>>& waiting = asked_[name];
+    waiting.push_back(std::move(wish));
+    if (waiting.size() > 1) return;
+    channel_->ask(name, [this, name](AresChannel::Result result) { answered(name, result); });
+  }
+
+  void close() { channel_.reset(); }
+
+  Loop& control;
+
+ private:
+  struct Entry {
+    Addresses addresses;
+    core::TimePoint fresh_until;
+  };
+
+  void answered(const std::string& name, AresChannel::Result& result) {
+    Addresses addresses;
+    {
+      const std::lock_guard lock(mutex_);
+      if (result.addresses.empty()) {
+        if (const auto known = cache_.find(name); known != cache_.end()) {
+          known->second.fresh_until = control.now() + options_.ttl_floor;
+          addresses = known->second.addresses;
+        }
+      } else {
+        addresses = std::make_shared<const std::vector<SocketAddress>>(std::move(result.addresses));
+        cache_[name] = {addresses, control.now() + std::max(result.ttl, options_.ttl_floor)};
+      }
+    }
+    if (!result.error.empty()) {
+      log(LogLevel::warning, "resolver", "cannot look up {}: {}{}", name, result.error,
+          addresses ? "; its last known addresses are used on" : "");
+    }
+    const auto waiting = asked_.extract(name);
+    for (const std::shared_ptr<Wish>& wish : waiting.mapped()) deliver(wish, addresses);
+  }
+
+  const ResolverOptions options_;
+  std::mutex mutex_;  // guards cache_, which data threads read
+  std::map<std::string, Entry> cache_;
+  // Control loop only from here on.
+  std::map<std::string, std::vector<std::shared_ptr<Wish>>> asked_;
+  std::unique_ptr<AresChannel> channel_;
+};
+
+Resolver::Resolver(Loop& control, const ResolverOptions& options)
+    : core_(std::make_shared<Core>(control, options)) {}
+
+Resolver::~Resolver() { core_->close(); }
+
+Addresses Resolver::cached(const std::string& name, core::TimePoint now) {
+  return core_->cached(name, now);
+}
+
+std::unique_ptr<Resolver::Lookup> Resolver::lookup(const std::string& name, Loop& asker,
+                                                   Answer answer) {
+  auto wish = std::make_shared<Wish>(Wish{asker, std::move(answer)});
+  core_->control.post([core = core_, name, wish] { core->ask(name, wish); });
+  return std::make_unique<Ticket>(std::move(wish));
+}
+
+}  // namespace weir::net

@@ -1,0 +1,70 @@
+#include "weir/proxy/listener.h"
+
+#include <utility>
+
+#include "weir/net/log.h"
+#include "weir/proxy/session.h"
+#include "weir/proxy/session_table.h"
+
+namespace weir::proxy {
+
+Listener::Listener(const Context& context, ListenerState& state,
+                   std::vector<net::ListenSocket> sockets)
+    : context_(context), state_(state) {
+  for (net::ListenSocket& socket : sockets) {
+    acceptors_.push_back(std::make_unique<net::Acceptor>(context.loop, std::move(socket), *this));
+  }
+}
+
+void Listener::drain() {
+  draining_ = true;
+  for (const auto& acceptor : acceptors_) acceptor->drain_and_close();
+  acceptors_.clear();
+  next_ = {};
+}
+
+bool Listener::may_accept() {
+  if (!next_) next_ = net::DescriptorShare(context_.descriptors);
+  if (next_) return true;
+  on_accept_error(net::AcceptError::fd_limit);
+  return false;
+}
+
+void Listener::on_queue_empty() { next_ = {}; }
+
+void Listener::on_accepted(net::Descriptor socket, const net::SocketAddress& peer) {
+  state_.totals(context_.worker).accepted.add();
+  Session& session = context_.sessions.add(
+      std::make_unique<Session>(context_, state_, std::move(socket), peer, std::move(next_)));
+  if (draining_) {
+    session.refuse(core::CloseReason::shutdown);
+  } else {
+    session.start();
+  }
+}
+
+void Listener::on_accept_error(net::AcceptError error) {
+  state_.totals(context_.worker).accept_errors[static_cast<std::size_t>(error)].add();
+  switch (error) {
+    case net::AcceptError::fd_limit:
+      return report_limit("the descriptor limit is reached");
+    case net::AcceptError::no_memory:
+      return report_limit("the kernel has no memory for sockets");
+    case net::AcceptError::other:
+      return report_limit("accept fails");
+    case net::AcceptError::aborted:
+      return;  // the client's business
+  }
+}
+
+void Listener::report_limit(const char* what) {
+  static net::LogRate rate{std::chrono::seconds(10)};
+  std::uint64_t held_back = 0;
+  if (!rate.admit(context_.loop.now(), held_back)) return;
+  net::log(net::LogLevel::warning, "listener " + state_.options().name,
+           "{}: clients wait in the kernel's queue until sessions end ({} descriptors in use by "
+           "sessions, {} allowed)",
+           what, context_.descriptors.used(), context_.descriptors.capacity());
+}
+
+}  // namespace weir::proxy

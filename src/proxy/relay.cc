@@ -1,0 +1,120 @@
+#include "weir/proxy/relay.h"
+
+#include <algorithm>
+
+namespace weir::proxy {
+namespace {
+
+using core::CloseReason;
+using core::Duration;
+using core::TimePoint;
+
+// The whole session's bound, less up to a tenth: sessions that began together, after a restart,
+// must not end together.
+TimePoint session_deadline(Duration session, TimePoint now, core::Rng& rng) {
+  if (session == Duration::zero()) return core::kNever;
+  const auto tenth = static_cast<std::uint64_t>(session.count() / 10);
+  return now + session - Duration(static_cast<std::int64_t>(rng.below(tenth + 1)));
+}
+
+}  // namespace
+
+Relay::Relay(net::Socket& client, net::Socket& backend, const upstream::TimeoutOptions& timeouts,
+             ListenerTotals& totals, TimePoint now, core::Rng& rng)
+    : client_(client),
+      backend_(backend),
+      timeouts_(timeouts),
+      totals_(totals),
+      started_(now),
+      session_deadline_(session_deadline(timeouts.session, now, rng)) {}
+
+std::optional<RelayEnd> Relay::step(std::span<char> scratch, TimePoint now) {
+  const Pipe::Next in = in_.pump(client_, backend_, scratch, now, totals_.bytes_in);
+  const Pipe::Next out = out_.pump(backend_, client_, scratch, now, totals_.bytes_out);
+  wants_turn_ = in == Pipe::Next::resume || out == Pipe::Next::resume;
+  if (first_byte_ == core::kNever && out_.bytes() > 0) first_byte_ = now;
+  note_half_close(now);
+  return ended();
+}
+
+void Relay::note_half_close(TimePoint now) {
+  if (half_closed()) return;
+  const bool in = in_.state() == Pipe::State::finished;
+  const bool out = out_.state() == Pipe::State::finished;
+  if (!in && !out) return;
+  half_closed_at_ = now;
+  client_ended_first_ = in;
+}
+
+std::optional<RelayEnd> Relay::ended() const {
+  using State = Pipe::State;
+  if (in_.state() == State::source_reset && in_.flushed()) {
+    return RelayEnd{CloseReason::client_reset, Manner::close, Manner::reset};
+  }
+  if (out_.state() == State::source_reset && out_.flushed()) {
+    return RelayEnd{CloseReason::backend_reset, Manner::reset, Manner::close};
+  }
+  if (in_.state() == State::finished && out_.state() == State::finished) {
+    return RelayEnd{client_ended_first_ ? CloseReason::client_closed : CloseReason::backend_closed,
+                    Manner::close, Manner::close};
+  }
+  // The backend ended in good order, and then refused what the client went on sending: its answer
+  // is complete and must arrive, whatever becomes of the client's bytes.
+  if (in_.state() == State::sink_broken && out_.state() == State::finished) {
+    return RelayEnd{CloseReason::backend_closed, Manner::linger, Manner::close};
+  }
+  // The mirror image: the client sent all it had, and was gone when the answer came.
+  if (out_.state() == State::sink_broken && in_.state() == State::finished) {
+    return RelayEnd{CloseReason::client_reset, Manner::close, Manner::linger};
+  }
+  return std::nullopt;
+}
+
+TimePoint Relay::last_moved() const {
+  return std::max({started_, in_.last_moved(), out_.last_moved()});
+}
+
+Duration Relay::stall_bound() const {
+  return timeouts_.write_stall != Duration::zero() ? timeouts_.write_stall : timeouts_.idle;
+}
+
+TimePoint Relay::silence_deadline() const {
+  if (!half_closed()) return core::deadline(last_moved(), timeouts_.idle);
+  const Duration bound =
+      timeouts_.half_close != Duration::zero() ? timeouts_.half_close : timeouts_.idle;
+  return core::deadline(std::max(last_moved(), half_closed_at_), bound);
+}
+
+TimePoint Relay::next_deadline() const {
+  if (!in_.stalled() && !out_.stalled()) return std::min(session_deadline_, silence_deadline());
+  // A reader that does not read is what the session waits for now; silence begins after it.
+  const Duration bound = stall_bound();
+  if (bound == Duration::zero()) return session_deadline_;
+  return std::min({session_deadline_, in_.stall_check(bound), out_.stall_check(bound)});
+}
+
+std::optional<RelayEnd> Relay::on_deadline(TimePoint now) {
+  if (now >= session_deadline_) return cut(CloseReason::session_timeout);
+  if (in_.stalled() || out_.stalled()) {
+    const Duration bound = stall_bound();
+    if (bound == Duration::zero()) return std::nullopt;
+    if (in_.stalled_for(bound, backend_, now)) {
+      return RelayEnd{CloseReason::write_stall, Manner::reset, Manner::abort};
+    }
+    if (out_.stalled_for(bound, client_, now)) {
+      return RelayEnd{CloseReason::write_stall, Manner::abort, Manner::reset};
+    }
+    return std::nullopt;
+  }
+  if (now < silence_deadline()) return std::nullopt;
+  return RelayEnd{half_closed() ? CloseReason::half_close_timeout : CloseReason::idle_timeout,
+                  Manner::linger, Manner::linger};
+}
+
+RelayEnd Relay::cut(CloseReason reason) const {
+  // Whoever was in the middle of receiving must see that the rest is missing.
+  return {reason, out_.stalled() ? Manner::abort : Manner::linger,
+          in_.stalled() ? Manner::abort : Manner::linger};
+}
+
+}  // namespace weir::proxy

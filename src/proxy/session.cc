@@ -1,0 +1,215 @@
+#include "weir/proxy/session.h"
+
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "weir/core/balancer.h"
+#include "weir/net/loop.h"
+#include "weir/proxy/access_entry.h"
+#include "weir/proxy/session_table.h"
+#include "weir/upstream/pool.h"
+
+namespace weir::proxy {
+
+using core::CloseReason;
+
+namespace {
+
+// The end of a client that was never served.
+RelayEnd refusal(CloseReason reason) { return {reason, Manner::refuse, Manner::close}; }
+
+}  // namespace
+
+Session::Session(const Context& context, ListenerState& listener, net::Descriptor client,
+                 const net::SocketAddress& peer, net::DescriptorShare descriptors)
+    : context_(context),
+      listener_(listener),
+      pool_(listener.pool()),
+      id_(context.sessions.next_id()),
+      peer_(peer),
+      accepted_(context.loop.now()),
+      descriptors_(std::move(descriptors)),
+      client_(std::move(client)),
+      timer_(context.loop, [this] { on_timer(); }) {
+  client_.set_tcp(peer_.family() != AF_UNIX);
+}
+
+Session::~Session() = default;
+
+bool Session::watch_client() {
+  if (client_.watch(context_.loop.sockets(), *this)) return true;
+  end({CloseReason::local_error, Manner::abort, Manner::close});
+  return false;
+}
+
+void Session::start() {
+  if (!watch_client()) return;
+  connection_ = listener_.admit();
+  if (!connection_) return end(refusal(CloseReason::listener_full));
+  slot_ = pool_.admission().admit();
+  if (!slot_) return end(refusal(CloseReason::proxy_overloaded));
+  phase_ = Phase::dialling;
+  dial_started_ = context_.loop.now();
+  connector_ = std::make_unique<upstream::Connector>(
+      context_.dial, pool_, core::source_hash(peer_.host_bytes()), timer_, *this);
+  connector_->start();
+}
+
+void Session::refuse(CloseReason reason) {
+  if (watch_client()) end(refusal(reason));
+}
+
+void Session::cut(CloseReason reason, bool at_once) {
+  if (phase_ == Phase::parting || phase_ == Phase::done) {
+    if (phase_ == Phase::parting && at_once) finish();
+    return;
+  }
+  RelayEnd how = relay_ ? relay_->cut(reason) : refusal(reason);
+  if (at_once) how.client = how.backend = Manner::abort;
+  end(how);
+}
+
+void Session::on_ready() {
+  switch (phase_) {
+    case Phase::accepted:
+    case Phase::done:
+      return;
+    case Phase::dialling:
+      if (const auto left = client_left()) end({*left, Manner::close, Manner::close});
+      return;
+    case Phase::relaying:
+      if (relay_->bulk()) return context_.loop.sockets().resume_later(*this);
+      return relay_on();
+    case Phase::parting:
+      return part();
+  }
+}
+
+void Session::resume() {
+  if (phase_ == Phase::relaying) relay_on();
+  if (phase_ == Phase::parting) part();
+}
+
+void Session::on_timer() {
+  const core::TimePoint now = context_.loop.now();
+  switch (phase_) {
+    case Phase::accepted:
+    case Phase::done:
+      return;
+    case Phase::dialling:
+      return connector_->on_timer();
+    case Phase::relaying:
+      if (const auto how = relay_->on_deadline(now)) return end(*how);
+      return timer_.arm(relay_->next_deadline());
+    case Phase::parting:
+      return part();
+  }
+}
+
+// A close and a half-close look the same on TCP. A FIN after at least one byte keeps the dial
+// going, for the answer may still be wanted; a FIN before any byte, or a reset, means that the
+// client has left. On a unix socket a full close tells itself apart.
+std::optional<CloseReason> Session::client_left() {
+  if (client_.peer_failed()) {
+    return client_.is_tcp() ? CloseReason::client_reset : CloseReason::client_closed;
+  }
+  if (!client_.peer_ended() || client_sent_something_) return std::nullopt;
+  std::array<char, 1> first{};
+  const ssize_t count = ::recv(client_.fd(), first.data(), first.size(), MSG_PEEK);
+  if (count == 0) return CloseReason::client_closed;
+  if (count < 0 && errno != EAGAIN && errno != EINTR) return CloseReason::client_reset;
+  client_sent_something_ = count > 0;
+  return std::nullopt;
+}
+
+void Session::on_connected(upstream::Connection connection) {
+  attempts_ = connector_->take_attempts();
+  backend_ = std::move(connection.socket);
+  lease_ = std::move(connection.lease);
+  backend_.set_watcher(*this);
+  connected_ = context_.loop.now();
+  relay_.emplace(client_, backend_, pool_.options().timeouts, listener_.totals(context_.worker),
+                 connected_, context_.rng);
+  phase_ = Phase::relaying;
+  connector_.reset();
+  relay_on();
+}
+
+void Session::on_dial_failed(CloseReason reason) { end(refusal(reason)); }
+
+void Session::relay_on() {
+  const auto how = relay_->step(context_.scratch, context_.loop.now());
+  if (how) return end(*how);
+  if (relay_->wants_turn()) context_.loop.sockets().resume_later(*this);
+  timer_.arm(relay_->next_deadline());
+}
+
+void Session::end(const RelayEnd& how) {
+  reason_ = how.reason;
+  phase_ = Phase::parting;
+  const core::TimePoint now = context_.loop.now();
+  ended_ = now;
+  if (connector_) {
+    attempts_ = connector_->take_attempts();
+    connector_.reset();
+  }
+  const core::Duration linger = pool_.options().timeouts.linger;
+  client_parting_ = Parting(client_, how.client, linger, now);
+  backend_parting_ = Parting(backend_, how.backend, linger, now);
+  part();
+}
+
+void Session::part() {
+  const core::TimePoint now = context_.loop.now();
+  const bool client_gone = client_parting_.step(client_, context_.scratch, now);
+  const bool backend_gone = backend_parting_.step(backend_, context_.scratch, now);
+  if (backend_gone) {
+    lease_ = {};
+    slot_ = {};
+  }
+  if (client_gone && backend_gone) return finish();
+  if (client_parting_.wants_turn() || backend_parting_.wants_turn()) {
+    context_.loop.sockets().resume_later(*this);
+  }
+  timer_.arm(std::min(client_parting_.next_look(), backend_parting_.next_look()));
+}
+
+void Session::finish() {
+  phase_ = Phase::done;
+  timer_.cancel();
+  client_.close();
+  backend_.close();
+  lease_ = {};
+  slot_ = {};
+  connection_ = {};
+  descriptors_ = {};
+  listener_.totals(context_.worker).closed[static_cast<std::size_t>(reason_)].add();
+  if (context_.access_log != nullptr) write_access_log();
+  context_.sessions.retire(*this);
+}
+
+void Session::write_access_log() {
+  AccessEntry entry;
+  entry.session = id_;
+  entry.listener = listener_.options().name;
+  entry.client = peer_.text();
+  entry.pool = pool_.options().name;
+  entry.attempts = attempts_;
+  if (relay_) {
+    entry.connect = connected_ - dial_started_;
+    if (relay_->first_byte() != core::kNever) entry.first_byte = relay_->first_byte() - accepted_;
+    entry.bytes_in = relay_->bytes_in();
+    entry.bytes_out = relay_->bytes_out();
+  }
+  entry.duration = ended_ - accepted_;
+  entry.reason = reason_;
+  static thread_local std::string line;
+  line.clear();
+  append(line, entry, context_.clock);
+  context_.access_log->write(line);
+}
+
+}  // namespace weir::proxy

@@ -1,0 +1,214 @@
+#include "weir/upstream/connector.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "weir/net/loop.h"
+#include "weir/net/timer.h"
+#include "weir/upstream/pool.h"
+
+namespace weir::upstream {
+namespace {
+
+using core::DialOutcome;
+using core::DialResult;
+using net::ConnectState;
+
+// How often a unix backend whose accept queue is full is asked again: the kernel does not say when
+// there is room.
+constexpr core::Duration kQueueFullRetry = std::chrono::milliseconds(5);
+
+}  // namespace
+
+Connector::Connector(const DialContext& context, Pool& pool, std::uint64_t source_hash,
+                     net::Timer& timer, Owner& owner)
+    : context_(context),
+      pool_(pool),
+      source_hash_(source_hash),
+      timer_(timer),
+      owner_(owner),
+      plan_(pool.options().retry, pool.options().timeouts.connect, context.loop.now()) {}
+
+Connector::~Connector() {
+  if (!selection_.lease) return;
+  count(DialOutcome::cancelled);
+  if (socket_) socket_.abort();
+}
+
+void Connector::start() { choose(); }
+
+void Connector::choose() {
+  phase_ = Phase::idle;
+  const core::TimePoint now = context_.loop.now();
+  auto selection = context_.selector.select(pool_, plan_, source_hash_, now);
+  if (selection) {
+    begin_dial(std::move(*selection));
+  } else {
+    none_left();
+  }
+}
+
+void Connector::none_left() {
+  if (plan_.dials() == 0) {
+    owner_.on_dial_failed(core::most_telling(context_.selector.refusals()));
+  } else if (context_.selector.left() == core::Left::only_excluded) {
+    follow(plan_.exhausted(context_.loop.now()));
+  } else {
+    owner_.on_dial_failed(plan_.last_reason());
+  }
+}
+
+void Connector::begin_dial(Selection selection) {
+  selection_ = std::move(selection);
+  dialing_ = selection_.lease->count_dial();
+  plan_.started(selection_.place);
+  const core::TimePoint now = context_.loop.now();
+  dial_deadline_ = plan_.dial_deadline(now);
+  addresses_ = nullptr;
+  address_ = 0;
+  address_started_ = now;
+  const core::Endpoint& endpoint = selection_.lease->options().address;
+  if (endpoint.kind != core::Endpoint::Kind::name) return dial_address();
+  if (const net::Addresses known = context_.resolver.cached(endpoint.host, now)) {
+    return resolved(known);
+  }
+  lookup_ = context_.resolver.lookup(endpoint.host, context_.loop,
+                                     [this](const net::Addresses& answer) { resolved(answer); });
+  wait_until(dial_deadline_, Phase::resolving);
+}
+
+void Connector::resolved(const net::Addresses& addresses) {
+  lookup_.reset();
+  if (!addresses) {
+    record(DialOutcome::resolve_failed);
+    return dial_failed({DialOutcome::resolve_failed, false});
+  }
+  addresses_ = addresses;
+  dial_address();
+}
+
+void Connector::dial_address() {
+  const core::TimePoint now = context_.loop.now();
+  address_started_ = now;
+  // Each address gets an even share of what is left, so that one that hangs leaves time for the
+  // others within the same bound.
+  const auto shares = static_cast<std::int64_t>(addresses() - address_);
+  address_deadline_ = now + (dial_deadline_ - now) / shares;
+  if (addresses_) {
+    with_port_ = (*addresses_)[address_].with_port(selection_.lease->options().address.port);
+  }
+  dial_next_address();
+}
+
+void Connector::dial_next_address() {
+  const auto& source = pool_.options().source_address;
+  handle(net::begin_connect(target(),
+                            source ? net::SocketAddress::from(*source) : net::SocketAddress{},
+                            pool_.options().keepalive, socket_));
+}
+
+void Connector::handle(const ConnectState& state) {
+  if (state.kind == ConnectState::Kind::failed) return address_failed(state.failure);
+  if (state.kind == ConnectState::Kind::full) {
+    const core::TimePoint again = context_.loop.now() + kQueueFullRetry;
+    return wait_until(std::min(again, address_deadline_), Phase::queue_full);
+  }
+  if (phase_ != Phase::connecting && !socket_.watch(context_.loop.sockets(), *this)) {
+    return address_failed({DialOutcome::local_error, false});
+  }
+  if (state.kind == ConnectState::Kind::pending) {
+    return wait_until(address_deadline_, Phase::connecting);
+  }
+  record(DialOutcome::connected);
+  count(DialOutcome::connected);
+  selection_.permit.succeed();
+  dialing_ = {};
+  phase_ = Phase::idle;
+  timer_.cancel();
+  owner_.on_connected({std::move(socket_), std::move(selection_.lease)});
+}
+
+void Connector::on_ready() {
+  if (phase_ != Phase::connecting) return;
+  handle(net::continue_connect(socket_, target()));
+}
+
+void Connector::on_timer() {
+  const core::TimePoint now = context_.loop.now();
+  switch (phase_) {
+    case Phase::idle:
+      return;
+    case Phase::waiting:
+      return choose();
+    case Phase::resolving:
+      lookup_.reset();
+      record(DialOutcome::resolve_failed);
+      return dial_failed({DialOutcome::resolve_failed, false});
+    case Phase::queue_full:
+      if (now < address_deadline_) return dial_next_address();
+      return address_failed({DialOutcome::timeout, false});
+    case Phase::connecting:
+      return address_failed({DialOutcome::timeout, false});
+  }
+}
+
+void Connector::address_failed(DialResult result) {
+  record(result.outcome);
+  if (socket_) socket_.abort();
+  phase_ = Phase::idle;
+  const bool ours = result.outcome == DialOutcome::local_error && !result.no_local_port;
+  if (!ours && address_ + 1 < addresses() && context_.loop.now() < dial_deadline_) {
+    ++address_;
+    return dial_address();
+  }
+  dial_failed(result);
+}
+
+void Connector::dial_failed(DialResult result) {
+  count(result.outcome);
+  if (core::verdict(result.outcome) == core::Verdict::failure) selection_.permit.fail();
+  selection_ = {};
+  dialing_ = {};
+  addresses_ = nullptr;
+  const core::TimePoint now = context_.loop.now();
+  follow(plan_.after(result, now, context_.rng, context_.selector.look(pool_, plan_, now)));
+}
+
+void Connector::follow(const core::DialStep& step) {
+  if (step.give_up) {
+    phase_ = Phase::idle;
+    timer_.cancel();
+    return owner_.on_dial_failed(*step.give_up);
+  }
+  if (step.at <= context_.loop.now()) return choose();
+  wait_until(step.at, Phase::waiting);
+}
+
+void Connector::wait_until(core::TimePoint at, Phase phase) {
+  phase_ = phase;
+  timer_.arm(at);
+}
+
+void Connector::record(DialOutcome outcome) {
+  Attempt attempt;
+  attempt.backend = &*selection_.lease;
+  if (addresses_) attempt.resolved = std::make_unique<std::string>(with_port_.text());
+  attempt.outcome = outcome;
+  attempt.took = context_.loop.now() - address_started_;
+  attempts_.push_back(std::move(attempt));
+}
+
+void Connector::count(DialOutcome outcome) {
+  selection_.lease->dials(context_.worker)[static_cast<std::size_t>(outcome)].add();
+}
+
+std::vector<Attempt> Connector::take_attempts() {
+  if (selection_.lease) record(DialOutcome::cancelled);
+  return std::move(attempts_);
+}
+
+const net::SocketAddress& Connector::target() const {
+  return addresses_ ? with_port_ : selection_.lease->address();
+}
+
+}  // namespace weir::upstream

@@ -1,0 +1,30 @@
+#include "weir/upstream/pool.h"
+
+#include <map>
+#include <utility>
+
+namespace weir::upstream {
+
+Pool::Pool(PoolOptions options, std::size_t workers) : options_(std::move(options)) {
+  std::map<std::uint32_t, std::vector<std::size_t>> by_priority;
+  for (const BackendOptions& backend : options_.backends) {
+    by_priority[backend.priority].push_back(backends_.size());
+    backends_.push_back(std::make_unique<Backend>(backend, workers));
+  }
+  for (auto& [priority, places] : by_priority) {
+    std::vector<core::Member> members;
+    for (const std::size_t place : places) {
+      const Backend& backend = *backends_[place];
+      members.push_back({backend.name() + " " + backend.address_text(), backend.options().weight});
+    }
+    tiers_.push_back({priority, std::move(places), core::Balancer(options_.balance, members)});
+  }
+}
+
+std::optional<std::size_t> Pool::pick(std::size_t tier, std::span<const core::Candidate> candidates,
+                                      std::uint64_t source_hash, core::Rng& rng) {
+  const std::lock_guard lock(mutex_);
+  return tiers_[tier].balancer.pick(candidates, source_hash, rng);
+}
+
+}  // namespace weir::upstream

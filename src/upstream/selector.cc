@@ -1,0 +1,67 @@
+#include "weir/upstream/selector.h"
+
+#include "weir/upstream/pool.h"
+
+namespace weir::upstream {
+
+void Selector::begin_look() {
+  left_ = core::Left::none;
+  refusals_ = {};
+}
+
+void Selector::collect(Pool& pool, std::size_t tier, const core::DialPlan& plan,
+                       core::TimePoint now) {
+  candidates_.clear();
+  const std::vector<std::size_t>& places = pool.tiers()[tier].backends;
+  for (std::size_t index = 0; index < places.size(); ++index) {
+    const std::size_t place = places[index];
+    Backend& backend = pool.backend(place);
+    if (backend.options().weight == 0) continue;
+    if (!backend.circuit().eligible(now)) {
+      refusals_.circuit = true;
+      continue;
+    }
+    if (backend.at_capacity() || lost_.contains(place)) {
+      refusals_.capacity = true;
+      continue;
+    }
+    if (plan.excluded(place)) {
+      if (left_ == core::Left::none) left_ = core::Left::only_excluded;
+      continue;
+    }
+    left_ = core::Left::some;
+    candidates_.push_back({index, backend.options().weight, backend.active()});
+  }
+}
+
+std::optional<Selection> Selector::select(Pool& pool, const core::DialPlan& plan,
+                                          std::uint64_t source_hash, core::TimePoint now) {
+  begin_look();
+  lost_.clear();
+  for (std::size_t tier = 0; tier < pool.tiers().size();) {
+    collect(pool, tier, plan, now);
+    const auto index = pool.pick(tier, candidates_, source_hash, rng_);
+    if (!index) {
+      ++tier;
+      continue;
+    }
+    const std::size_t place = pool.tiers()[tier].backends[*index];
+    Selection selection{place, pool.backend(place).claim(), {}};
+    if (selection.lease) selection.permit = pool.backend(place).circuit().admit(now);
+    if (selection.permit) return selection;
+    lost_.insert(place);  // another thread was quicker: choose again, in this tier, without it
+    left_ = core::Left::none;
+  }
+  return std::nullopt;
+}
+
+core::Left Selector::look(Pool& pool, const core::DialPlan& plan, core::TimePoint now) {
+  begin_look();
+  lost_.clear();
+  for (std::size_t tier = 0; tier < pool.tiers().size() && left_ != core::Left::some; ++tier) {
+    collect(pool, tier, plan, now);
+  }
+  return left_;
+}
+
+}  // namespace weir::upstream

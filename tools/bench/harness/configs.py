@@ -1,0 +1,91 @@
+"""What each proxy is told: the same service, written the way a user of that proxy would write it.
+
+Every one listens on one port, balances round robin over the same backends, writes one line a
+session to an access log in a file, and is otherwise left at its defaults.
+"""
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+
+
+@dataclasses.dataclass(frozen=True)
+class Service:
+    port: int
+    backends: list[int]
+    threads: int
+    splice: bool
+    folder: pathlib.Path
+    sessions: int  # to be held at a time; haproxy and nginx allocate by it
+
+
+def weir(service: Service) -> str:
+    backends = "".join(f'      - {{name: backend{i}, address: "127.0.0.1:{port}"}}\n'
+                       for i, port in enumerate(service.backends))
+    return f"""\
+workers: {service.threads}
+log: {{level: warning, access: {service.folder}/access.log}}
+listeners:
+  - {{name: bench, bind: ["127.0.0.1:{service.port}"], pool: bench}}
+pools:
+  - name: bench
+    balance: round_robin
+    backends:
+{backends}"""
+
+
+def haproxy(service: Service) -> str:
+    """Its standard output is the access log: see the `log` line."""
+    servers = "".join(f"    server backend{i} 127.0.0.1:{port}\n"
+                      for i, port in enumerate(service.backends))
+    splice = "    option splice-auto\n" if service.splice else ""
+    return f"""\
+global
+    nbthread {service.threads}
+    maxconn {service.sessions}
+    log stdout format raw local0
+
+defaults
+    mode tcp
+    log global
+    option tcplog
+{splice}\
+    timeout connect 5s
+    timeout client 5m
+    timeout server 5m
+
+frontend bench
+    bind 127.0.0.1:{service.port}
+    default_backend bench
+
+backend bench
+    balance roundrobin
+{servers}"""
+
+
+def nginx(service: Service, modules: str) -> str:
+    """The access log is unbuffered, which is what `access_log FILE FORMAT` gives."""
+    servers = "".join(f"        server 127.0.0.1:{port};\n" for port in service.backends)
+    return f"""\
+load_module {modules}/ngx_stream_module.so;
+daemon off;
+worker_processes {service.threads};
+worker_rlimit_nofile {2 * service.sessions + 100};
+pid {service.folder}/nginx.pid;
+error_log stderr;
+events {{
+    worker_connections {2 * service.sessions + 100};
+}}
+stream {{
+    log_format session '$remote_addr [$time_local] $protocol $status $bytes_sent $bytes_received '
+                       '$session_time "$upstream_addr"';
+    access_log {service.folder}/access.log session;
+    upstream bench {{
+{servers}\
+    }}
+    server {{
+        listen 127.0.0.1:{service.port};
+        proxy_pass bench;
+    }}
+}}
+"""
