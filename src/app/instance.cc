@@ -171,7 +171,6 @@ void Instance::Parts::open_binds(proxy::ListenerState& listener,
                                  std::vector<std::vector<Worker::Listening>>& by_worker) {
   for (core::Endpoint bind : listener.options().bind) {
     net::ListenOptions options;
-    options.keepalive = listener.pool().options().keepalive;
     options.ipv6_only =
         bind.kind == core::Endpoint::Kind::ipv6 && binds_all_ipv4(listener.options(), bind.port);
     std::string where = bind.text();

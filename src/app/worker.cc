@@ -18,7 +18,7 @@ namespace {
 
 // Read into by one session at a time and written straight out: large, because a bulk copy then
 // takes a third of the CPU that 16 KiB buffers take, and one, so that idle sessions own none.
-constexpr std::size_t kScratch = 256 * 1024;
+constexpr std::size_t kScratch = 512 * 1024;
 
 }  // namespace
 

@@ -72,9 +72,9 @@ class Mapping {
   const Key& key(std::string_view name) const;
   const Node* find(std::string_view name) const;
   std::string path_of(std::string_view name) const;
-  void missing(std::string_view name, std::string_view allowed) const;
 
  private:
+  void missing(std::string_view name, std::string_view allowed) const;
   void take_keys(const Node& node);
   std::string level_of(std::string_view name) const;
   Outcome read_integer(std::string_view name, std::uint64_t& value) const;

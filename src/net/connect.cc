@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
+#include <fstream>
+#include <utility>
 
 #ifndef IP_BIND_ADDRESS_NO_PORT
 #define IP_BIND_ADDRESS_NO_PORT 24
@@ -45,11 +46,23 @@ DialResult classify(int error) {
 
 ConnectState failed(int error) { return {ConnectState::Kind::failed, classify(error)}; }
 
+// The range from which the kernel takes local ports, as it was when first asked.
+std::pair<int, int> local_port_range() {
+  static const std::pair<int, int> range = [] {
+    std::pair<int, int> read{1024, 65535};
+    if (std::ifstream file("/proc/sys/net/ipv4/ip_local_port_range"); file) {
+      file >> read.first >> read.second;
+    }
+    return read;
+  }();
+  return range;
+}
+
 // A connect to a port of this machine from which the kernel also takes local ports, with nobody
 // listening there, may meet itself: the simultaneous open of RFC 9293 succeeds with both ends ours.
 bool met_itself(const Socket& socket, const SocketAddress& to) {
-  constexpr std::uint16_t kLowestEphemeral = 1024;  // the range is an administrator's to move
-  if (to.port() < kLowestEphemeral) return false;
+  const auto [lowest, highest] = local_port_range();
+  if (to.port() < lowest || to.port() > highest) return false;
   const SocketAddress local = SocketAddress::local(socket.fd());
   if (local.port() != to.port()) return false;
   const auto ours = local.host_bytes();
@@ -67,26 +80,26 @@ ConnectState connected(Socket& socket, const SocketAddress& to) {
 
 }  // namespace
 
-ConnectState begin_connect(const SocketAddress& to, const SocketAddress& source,
-                           const KeepaliveOptions& keepalive, Socket& socket) {
+ConnectState begin_connect(const SocketAddress& to, const ConnectOptions& options, Socket& socket) {
   const bool tcp = to.family() != AF_UNIX;
-  Descriptor descriptor(::socket(to.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (!descriptor) return failed(errno);
+  Socket opened(Descriptor(::socket(to.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)));
+  if (!opened) return failed(errno);
+  opened.set_tcp(tcp);
   if (tcp) {
     const int on = 1;
-    ::setsockopt(descriptor.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    apply_keepalive(descriptor.get(), keepalive);
+    ::setsockopt(opened.fd(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    if (options.data_follows) opened.hold_acknowledgements(true);
+    const SocketAddress& source = options.source;
     if (source && source.family() == to.family()) {
       // The port is chosen by connect, which knows the peer: one local port serves many backends.
-      ::setsockopt(descriptor.get(), IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on);
-      if (::bind(descriptor.get(), source.generic(), source.length()) != 0) return failed(errno);
+      ::setsockopt(opened.fd(), IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on);
+      if (::bind(opened.fd(), source.generic(), source.length()) != 0) return failed(errno);
     }
   }
-  const int status = ::connect(descriptor.get(), to.generic(), to.length());
+  const int status = ::connect(opened.fd(), to.generic(), to.length());
   if (status != 0 && errno == EAGAIN && !tcp) return {ConnectState::Kind::full, {}};
   if (status != 0 && errno != EINPROGRESS) return failed(errno);
-  socket = Socket(std::move(descriptor));
-  socket.set_tcp(tcp);
+  socket = std::move(opened);
   return status == 0 ? connected(socket, to) : ConnectState{ConnectState::Kind::pending, {}};
 }
 

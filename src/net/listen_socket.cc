@@ -107,7 +107,6 @@ ListenSocket ListenSocket::open(const core::Endpoint& endpoint, const ListenOpti
       ::setsockopt(opened.fd(), IPPROTO_IPV6, IPV6_V6ONLY, &only, sizeof only);
     }
     ::setsockopt(opened.fd(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);  // inherited
-    apply_keepalive(opened.fd(), options.keepalive);                      // inherited
   }
 
   if (::bind(opened.fd(), address.generic(), address.length()) != 0) {

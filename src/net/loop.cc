@@ -6,6 +6,7 @@
 #include <mutex>
 #include <vector>
 
+#include "net/timer_pool.h"
 #include "net/uv_handle.h"
 #include "weir/net/socket_set.h"
 
@@ -54,9 +55,11 @@ Loop::Loop() : uv_(std::make_unique<uv_loop_t>()) {
   refresh_now();
   mailbox_ = std::make_unique<Mailbox>(*this);
   sockets_ = std::make_unique<SocketSet>(*this);
+  timers_ = std::make_unique<TimerPool>(*this);
 }
 
 Loop::~Loop() {
+  timers_.reset();
   sockets_.reset();
   mailbox_.reset();
   uv_run(uv_.get(), UV_RUN_DEFAULT);  // lets the close callbacks of what was destroyed run
@@ -64,11 +67,24 @@ Loop::~Loop() {
   assert(left == 0 && "a libuv handle outlived its loop");
 }
 
-void Loop::run() { uv_run(uv_.get(), UV_RUN_DEFAULT); }
+void Loop::run() {
+  stopping_ = false;
+  while (!stopping_) run_once();
+}
 
-void Loop::run_once(bool wait) { uv_run(uv_.get(), wait ? UV_RUN_ONCE : UV_RUN_NOWAIT); }
+void Loop::run_once(bool wait) {
+  const int wait_ms = wait && !sockets_->work_waits() ? patience() : 0;
+  const bool libuv_ready = sockets_->turn(wait_ms);
+  if (libuv_ready || patience() == 0) uv_run(uv_.get(), UV_RUN_NOWAIT);
+}
 
-void Loop::stop() { uv_stop(uv_.get()); }
+void Loop::stop() { stopping_ = true; }
+
+// How long libuv would wait for its next timer; 0 when it has something to do now.
+int Loop::patience() {
+  uv_update_time(uv_.get());
+  return uv_backend_timeout(uv_.get());
+}
 
 void Loop::post(Task task) { mailbox_->post(std::move(task)); }
 

@@ -24,14 +24,12 @@ void RunQueue::push(Resumable& work) {
 
 bool RunQueue::empty() const { return anchor_.next_ == &anchor_; }
 
-std::size_t RunQueue::run(std::size_t most) {
-  std::size_t ran = 0;
-  for (; ran < most && !empty(); ++ran) {
-    Resumable& work = *anchor_.next_;
-    work.unlink();
-    work.resume();  // may destroy it, or queue it again at the tail
-  }
-  return ran;
+bool RunQueue::run_one() {
+  if (empty()) return false;
+  Resumable& work = *anchor_.next_;
+  work.unlink();
+  work.resume();  // may destroy it, or queue it again at the tail
+  return true;
 }
 
 }  // namespace weir::net

@@ -1,5 +1,6 @@
 #include "weir/net/socket.h"
 
+#include <linux/sock_diag.h>
 #include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -7,6 +8,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 
@@ -55,33 +57,14 @@ IoResult Socket::read(std::span<char> into) {
     if (bytes < into.size() && !slot.ended) slot.readable = false;
     return {IoResult::Status::done, bytes};
   }
-  if (count == 0) return {IoResult::Status::end, 0};
-  if (errno == EAGAIN || errno == EINTR) {
-    slot.readable = errno == EINTR;
+  if (count == 0) {
+    return {slot.error_taken ? IoResult::Status::failed : IoResult::Status::end, 0};
+  }
+  if (errno == EAGAIN) {
+    slot.readable = false;
     return {IoResult::Status::blocked, 0};
   }
   return {IoResult::Status::failed, 0};
-}
-
-IoResult Socket::peek(std::span<char> into) {
-  const ssize_t count = ::recv(fd(), into.data(), into.size(), MSG_PEEK);
-  if (count > 0) return {IoResult::Status::done, static_cast<std::size_t>(count)};
-  if (count == 0) return {IoResult::Status::end, 0};
-  if (errno == EAGAIN || errno == EINTR) {
-    set_->slot(slot_).readable = errno == EINTR;
-    return {IoResult::Status::blocked, 0};
-  }
-  return {IoResult::Status::failed, 0};
-}
-
-void Socket::discard(std::span<char> peeked) {
-  // On TCP, MSG_TRUNC takes bytes off the queue without copying them (tcp(7)).
-  while (!peeked.empty()) {
-    const ssize_t count = ::recv(fd(), peeked.data(), peeked.size(), MSG_TRUNC);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return;  // cannot be: they were seen by peek()
-    peeked = peeked.subspan(static_cast<std::size_t>(count));
-  }
 }
 
 IoResult Socket::write(std::span<const char> from) {
@@ -90,10 +73,13 @@ IoResult Socket::write(std::span<const char> from) {
     if (static_cast<std::size_t>(count) < from.size()) set_->slot(slot_).writable = false;
     return {IoResult::Status::done, static_cast<std::size_t>(count)};
   }
-  if (errno == EAGAIN || errno == EINTR) {
-    set_->slot(slot_).writable = errno == EINTR;
+  if (errno == EAGAIN) {
+    set_->slot(slot_).writable = false;
     return {IoResult::Status::blocked, 0};
   }
+  // The kernel reports a reset once, to whoever comes first; after that a read says 0, as if the
+  // peer had ended in good order. EPIPE means that it did, before it reset.
+  if (errno != EPIPE) set_->slot(slot_).error_taken = true;
   return {IoResult::Status::failed, 0};
 }
 
@@ -110,14 +96,29 @@ void Socket::close() {
   descriptor_.reset();
 }
 
+std::size_t Socket::room() const {
+  std::array<std::uint32_t, SK_MEMINFO_VARS> accounts{};
+  socklen_t length = sizeof accounts;
+  if (!tcp_ || ::getsockopt(fd(), SOL_SOCKET, SO_MEMINFO, accounts.data(), &length) != 0) return 0;
+  const std::uint32_t allowed = accounts[SK_MEMINFO_SNDBUF];
+  const std::uint32_t used = accounts[SK_MEMINFO_WMEM_QUEUED];
+  return allowed > used ? allowed - used : 0;
+}
+
 std::size_t Socket::unacknowledged() const {
   int bytes = 0;
   return ::ioctl(fd(), SIOCOUTQ, &bytes) == 0 ? static_cast<std::size_t>(std::max(bytes, 0)) : 0;
 }
 
-void apply_keepalive(int fd, const KeepaliveOptions& options) {
-  const auto set = [fd](int level, int option, int value) {
-    ::setsockopt(fd, level, option, &value, sizeof value);
+void Socket::hold_acknowledgements(bool hold) {
+  const int quick = hold ? 0 : 1;
+  ::setsockopt(fd(), IPPROTO_TCP, TCP_QUICKACK, &quick, sizeof quick);
+}
+
+void Socket::set_keepalive(const KeepaliveOptions& options) {
+  if (!tcp_) return;
+  const auto set = [this](int level, int option, int value) {
+    ::setsockopt(fd(), level, option, &value, sizeof value);
   };
   const auto seconds = [](core::Duration duration) {
     return static_cast<int>(std::chrono::ceil<std::chrono::seconds>(duration).count());

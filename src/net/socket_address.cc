@@ -1,6 +1,7 @@
 #include "weir/net/socket_address.h"
 
 #include <arpa/inet.h>
+#include <fmt/compile.h>
 #include <net/if.h>
 
 #include <algorithm>
@@ -99,9 +100,11 @@ std::span<const std::byte> SocketAddress::host_bytes() const {
 std::string SocketAddress::text() const {
   std::array<char, INET6_ADDRSTRLEN> host{};
   switch (family()) {
-    case AF_INET:
-      ::inet_ntop(AF_INET, &storage_.v4.sin_addr, host.data(), host.size());
-      return std::string(host.data()) + ":" + std::to_string(port());
+    case AF_INET: {
+      const std::uint32_t bits = ntohl(storage_.v4.sin_addr.s_addr);
+      return fmt::format(FMT_COMPILE("{}.{}.{}.{}:{}"), bits >> 24, (bits >> 16) & 255,
+                         (bits >> 8) & 255, bits & 255, port());
+    }
     case AF_INET6: {
       ::inet_ntop(AF_INET6, &storage_.v6.sin6_addr, host.data(), host.size());
       std::string zone;

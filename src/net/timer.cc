@@ -4,23 +4,15 @@
 
 #include <utility>
 
-#include "net/uv_handle.h"
+#include "net/timer_pool.h"
 #include "weir/net/loop.h"
 
 namespace weir::net {
 
-struct Timer::Handle : UvHandle<uv_timer_t> {
-  using UvHandle::UvHandle;
-};
-
 Timer::Timer(Loop& loop, std::function<void()> on_fire)
-    : loop_(loop),
-      on_fire_(std::move(on_fire)),
-      handle_(std::make_unique<Handle>(this, "uv_timer_init", [&loop](uv_timer_t* handle) {
-        return uv_timer_init(loop.uv(), handle);
-      })) {}
+    : loop_(loop), on_fire_(std::move(on_fire)), handle_(loop.timers().take(this)) {}
 
-Timer::~Timer() = default;
+Timer::~Timer() { loop_.timers().give_back(std::move(handle_)); }
 
 void Timer::arm(core::TimePoint at) {
   at_ = at;

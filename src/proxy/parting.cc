@@ -29,7 +29,7 @@ Parting::Parting(net::Socket& socket, Manner manner, core::Duration bound, core:
 }
 
 bool Parting::step(net::Socket& socket, std::span<char> scratch, core::TimePoint now) {
-  if (!socket) return true;
+  if (!socket) return gone();
   const bool patient = manner_ == Manner::refuse || peer_still_sends_;
   if (drained(socket, scratch) || now >= until_ || (!patient && delivered(socket))) {
     if (manner_ == Manner::reset) {
@@ -37,14 +37,21 @@ bool Parting::step(net::Socket& socket, std::span<char> scratch, core::TimePoint
     } else {
       socket.close();
     }
-    next_look_ = core::kNever;
-    return true;
+    return gone();
   }
-  if (now >= next_look_) {
+  if (patient) {
+    next_look_ = until_;  // the socket itself reports the peer's end
+  } else if (now >= next_look_) {
     next_look_ = std::min(now + pause_, until_);
     pause_ = std::min(pause_ * 2, kLongestPause);
   }
   return false;
+}
+
+bool Parting::gone() {
+  next_look_ = core::kNever;
+  wants_turn_ = false;
+  return true;
 }
 
 // Throws away what the peer still sends; true when it has ended or failed.

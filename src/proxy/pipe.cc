@@ -14,8 +14,12 @@ using net::IoResult;
 // holds is then small.
 constexpr std::uint32_t kFirstRead = 16 * 1024;
 
-// A turn ends after this many bytes, about 100 us of copying.
-constexpr std::uint32_t kTurnBytes = 256 * 1024;
+// Reads grow to this while the sink takes everything: half the cost of 64 KiB
+// (docs/performance.md).
+constexpr std::uint32_t kLargestRead = 512 * 1024;
+
+// A turn ends after this many bytes, somewhat less than a millisecond of copying.
+constexpr std::uint32_t kTurnBytes = 2 * 1024 * 1024;
 
 // How often within its bound a stalled sink is looked at: it is cut off between one bound and one
 // and a quarter after its peer last took something.
@@ -28,7 +32,7 @@ constexpr std::size_t kUnknown = std::numeric_limits<std::size_t>::max();
 Pipe::Pipe() : read_size_(kFirstRead) {}
 
 Pipe::Next Pipe::pump(net::Socket& source, net::Socket& sink, std::span<char> scratch,
-                      core::TimePoint now, core::Counter& total) {
+                      core::TimePoint now, core::Counter& total, bool opposite_finished) {
   moved_this_turn_ = 0;
   for (Step step = Step::again; step == Step::again;) {
     if (moved_this_turn_ >= kTurnBytes) return Next::resume;
@@ -40,7 +44,7 @@ Pipe::Next Pipe::pump(net::Socket& source, net::Socket& sink, std::span<char> sc
         if (held_size_ > 0) {
           step = flush(sink, now, total);
         } else {
-          sink.shutdown_write();
+          if (!opposite_finished) sink.shutdown_write();
           state_ = State::finished;
           step = Step::wait;
         }
@@ -89,11 +93,8 @@ Pipe::Step Pipe::move(net::Socket& source, net::Socket& sink, std::span<char> sc
     if (!stalled()) stall(now);
     return Step::wait;
   }
-  // A read larger than may be held is only looked at first: what the sink does not take stays in
-  // the source's kernel buffer.
-  const bool look_first = bulk();
-  const std::span<char> into = scratch.first(std::min<std::size_t>(read_size_, scratch.size()));
-  const IoResult got = look_first ? source.peek(into) : source.read(into);
+  const std::span<char> into = scratch.first(next_read(sink, scratch.size()));
+  const IoResult got = source.read(into);
   if (got.status == IoResult::Status::blocked) return Step::wait;
   if (got.status != IoResult::Status::done) {
     source_ended(got.status);
@@ -102,25 +103,29 @@ Pipe::Step Pipe::move(net::Socket& source, net::Socket& sink, std::span<char> sc
   const std::span<char> bytes = into.first(got.bytes);
   const IoResult written = sink.write(bytes);
   if (written.status == IoResult::Status::failed) {
-    if (look_first) source.discard(bytes);
     state_ = State::sink_broken;
     return Step::again;
   }
   const std::size_t taken = written.status == IoResult::Status::done ? written.bytes : 0;
   if (taken > 0) took(taken, now, total);
-  if (look_first) source.discard(bytes.first(taken));
   if (taken == bytes.size()) {
-    if (bytes.size() == into.size() && (read_size_ < kMostHeld || source.is_tcp())) {
-      read_size_ = std::min(read_size_ * 2, kTurnBytes);
-    } else if (look_first && bytes.size() < kMostHeld) {
-      read_size_ = kMostHeld;  // no longer worth a second call
-    }
+    if (bytes.size() == into.size()) read_size_ = std::min(read_size_ * 2, kLargestRead);
     return Step::again;
   }
   read_size_ = kFirstRead;
-  if (!look_first) hold(bytes.subspan(taken));
+  hold(bytes.subspan(taken));
   stall(now);
   return Step::wait;
+}
+
+// How much to read at once. Beyond what may be held, only as much as the sink has room for: the
+// rest would be memory.
+std::size_t Pipe::next_read(const net::Socket& sink, std::size_t most) const {
+  const std::size_t wanted = std::min<std::size_t>(read_size_, most);
+  if (wanted <= kMostHeld) return wanted;
+  // The accounts charge a few per cent beside the bytes.
+  const std::size_t room = sink.room();
+  return std::clamp(room - room / 16, kMostHeld, wanted);
 }
 
 Pipe::Step Pipe::discard(net::Socket& source, std::span<char> scratch) {
@@ -148,7 +153,7 @@ void Pipe::took(std::size_t bytes, core::TimePoint now, core::Counter& total) {
 }
 
 void Pipe::hold(std::span<const char> rest) {
-  assert(rest.size() <= kMostHeld && held_size_ == 0);
+  assert(held_size_ == 0);
   held_ = std::make_unique_for_overwrite<char[]>(rest.size());
   std::memcpy(held_.get(), rest.data(), rest.size());
   held_begin_ = 0;

@@ -29,8 +29,10 @@ Relay::Relay(net::Socket& client, net::Socket& backend, const upstream::TimeoutO
       session_deadline_(session_deadline(timeouts.session, now, rng)) {}
 
 std::optional<RelayEnd> Relay::step(std::span<char> scratch, TimePoint now) {
-  const Pipe::Next in = in_.pump(client_, backend_, scratch, now, totals_.bytes_in);
-  const Pipe::Next out = out_.pump(backend_, client_, scratch, now, totals_.bytes_out);
+  const Pipe::Next in = in_.pump(client_, backend_, scratch, now, totals_.bytes_in,
+                                 out_.state() == Pipe::State::finished);
+  const Pipe::Next out = out_.pump(backend_, client_, scratch, now, totals_.bytes_out,
+                                   in_.state() == Pipe::State::finished);
   wants_turn_ = in == Pipe::Next::resume || out == Pipe::Next::resume;
   if (first_byte_ == core::kNever && out_.bytes() > 0) first_byte_ = now;
   note_half_close(now);

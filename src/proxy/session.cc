@@ -2,6 +2,7 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <utility>
@@ -17,6 +18,10 @@ namespace weir::proxy {
 using core::CloseReason;
 
 namespace {
+
+// Keepalive is about sessions that last: ten system calls that the others are spared. Shorter than
+// the shortest silence that it can be asked to bound.
+constexpr core::Duration kKeepaliveDelay = std::chrono::milliseconds(500);
 
 // The end of a client that was never served.
 RelayEnd refusal(CloseReason reason) { return {reason, Manner::refuse, Manner::close}; }
@@ -51,10 +56,18 @@ void Session::start() {
   if (!connection_) return end(refusal(CloseReason::listener_full));
   slot_ = pool_.admission().admit();
   if (!slot_) return end(refusal(CloseReason::proxy_overloaded));
+  // The dial begins after one look at the sockets: most clients' first bytes have come with the
+  // handshake, and knowing of them saves a packet (net::ConnectOptions::data_follows).
+  context_.loop.sockets().resume_later(*this);
+}
+
+void Session::dial() {
   phase_ = Phase::dialling;
   dial_started_ = context_.loop.now();
-  connector_ = std::make_unique<upstream::Connector>(
-      context_.dial, pool_, core::source_hash(peer_.host_bytes()), timer_, *this);
+  if (const auto left = client_left()) return end({*left, Manner::close, Manner::close});
+  connector_ = std::make_unique<upstream::Connector>(context_.dial, pool_,
+                                                     core::source_hash(peer_.host_bytes()),
+                                                     client_.readable(), timer_, *this);
   connector_->start();
 }
 
@@ -89,8 +102,17 @@ void Session::on_ready() {
 }
 
 void Session::resume() {
-  if (phase_ == Phase::relaying) relay_on();
-  if (phase_ == Phase::parting) part();
+  switch (phase_) {
+    case Phase::accepted:
+      return dial();
+    case Phase::relaying:
+      return relay_on();
+    case Phase::parting:
+      return part();
+    case Phase::dialling:
+    case Phase::done:
+      return;
+  }
 }
 
 void Session::on_timer() {
@@ -103,7 +125,12 @@ void Session::on_timer() {
       return connector_->on_timer();
     case Phase::relaying:
       if (const auto how = relay_->on_deadline(now)) return end(*how);
-      return timer_.arm(relay_->next_deadline());
+      if (now >= keepalive_due_) {
+        keepalive_due_ = core::kNever;
+        client_.set_keepalive(pool_.options().keepalive);
+        backend_.set_keepalive(pool_.options().keepalive);
+      }
+      return arm_timer();
     case Phase::parting:
       return part();
   }
@@ -131,11 +158,14 @@ void Session::on_connected(upstream::Connection connection) {
   lease_ = std::move(connection.lease);
   backend_.set_watcher(*this);
   connected_ = context_.loop.now();
+  keepalive_due_ = connected_ + kKeepaliveDelay;
   relay_.emplace(client_, backend_, pool_.options().timeouts, listener_.totals(context_.worker),
                  connected_, context_.rng);
   phase_ = Phase::relaying;
+  const bool data_followed = connector_->data_follows();
   connector_.reset();
   relay_on();
+  if (data_followed && backend_ && backend_.is_tcp()) backend_.hold_acknowledgements(false);
 }
 
 void Session::on_dial_failed(CloseReason reason) { end(refusal(reason)); }
@@ -144,8 +174,10 @@ void Session::relay_on() {
   const auto how = relay_->step(context_.scratch, context_.loop.now());
   if (how) return end(*how);
   if (relay_->wants_turn()) context_.loop.sockets().resume_later(*this);
-  timer_.arm(relay_->next_deadline());
+  arm_timer();
 }
+
+void Session::arm_timer() { timer_.arm(std::min(relay_->next_deadline(), keepalive_due_)); }
 
 void Session::end(const RelayEnd& how) {
   reason_ = how.reason;

@@ -21,10 +21,11 @@ constexpr core::Duration kQueueFullRetry = std::chrono::milliseconds(5);
 }  // namespace
 
 Connector::Connector(const DialContext& context, Pool& pool, std::uint64_t source_hash,
-                     net::Timer& timer, Owner& owner)
+                     bool data_follows, net::Timer& timer, Owner& owner)
     : context_(context),
       pool_(pool),
       source_hash_(source_hash),
+      data_follows_(data_follows),
       timer_(timer),
       owner_(owner),
       plan_(pool.options().retry, pool.options().timeouts.connect, context.loop.now()) {}
@@ -101,10 +102,12 @@ void Connector::dial_address() {
 }
 
 void Connector::dial_next_address() {
-  const auto& source = pool_.options().source_address;
-  handle(net::begin_connect(target(),
-                            source ? net::SocketAddress::from(*source) : net::SocketAddress{},
-                            pool_.options().keepalive, socket_));
+  net::ConnectOptions options;
+  options.data_follows = data_follows_;
+  if (const auto& source = pool_.options().source_address) {
+    options.source = net::SocketAddress::from(*source);
+  }
+  handle(net::begin_connect(target(), options, socket_));
 }
 
 void Connector::handle(const ConnectState& state) {

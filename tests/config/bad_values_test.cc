@@ -160,4 +160,11 @@ TEST_CASE("an empty value points at its key") {
   });
 }
 
+TEST_CASE("an empty value is not taken for the key that follows it, even when that is null") {
+  const LoadResult result = load_text(small_file("balance:\n    null: x"));
+  REQUIRE(result.problems.size() == 2);
+  CHECK(result.problems[0].text("f").find("f:8:5: pools[0].balance: no value") == 0);
+  CHECK(result.problems[1].text("f").find("f:9:5: pools[0].null: unknown key") == 0);
+}
+
 }  // namespace weir::config

@@ -134,6 +134,8 @@ TEST_CASE("Windows line endings and a byte order mark change nothing") {
     text += c;
   }
   check_refused({"CR LF", text, 1, 10, "workers", "out of range"});
+  check_refused({"offsets", "\xEF\xBB\xBF" + small_file("balance: 'first"), 8, 14, "",
+                 "a ' without its end"});
 }
 
 TEST_CASE("a key that is not a word is refused") {

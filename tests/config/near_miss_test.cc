@@ -20,6 +20,7 @@ TEST_CASE("a key that means something else is not taken for another") {
   CHECK(near_miss("", keys).empty());
   CHECK(near_miss("address_of_the_backend", keys).empty());
   CHECK(near_miss("nxyz", keys).empty());
+  CHECK(near_miss("noze", keys).empty());  // half of it is another word
 }
 
 }  // namespace weir::config

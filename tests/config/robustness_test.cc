@@ -10,9 +10,10 @@ namespace {
 void damage(std::string& text, std::mt19937& random) {
   if (text.empty()) return;
   const std::size_t at = random() % text.size();
+  const std::size_t length = random() % 20;
   switch (random() % 6) {
     case 0:
-      text[at] = static_cast<char>(static_cast<unsigned char>(text[at]) ^ (1U << random() % 8));
+      text[at] = static_cast<char>(static_cast<unsigned char>(text[at]) ^ (1U << (random() % 8)));
       break;
     case 1: {
       const std::string_view odd = "{}[]:,&*!|>'\"%@`#-?~<\n\t \\$0";
@@ -29,10 +30,10 @@ void damage(std::string& text, std::mt19937& random) {
       break;
     }
     case 4:
-      text.erase(at, random() % 20);
+      text.erase(at, length);
       break;
     default:
-      text.insert(random() % text.size(), text.substr(at, random() % 20));
+      text.insert(random() % text.size(), text.substr(at, length));
   }
 }
 

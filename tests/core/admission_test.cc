@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -59,10 +60,13 @@ TEST_CASE("a slot goes back to the pool that it came from, also when another is 
 
 TEST_CASE("workers admit and release at the same time and nothing is left") {
   Admission admission;
+  std::atomic<int> ready{0};
   std::vector<std::thread> workers;
   for (int i = 0; i < 4; ++i) {
     workers.emplace_back([&] {
-      for (int round = 0; round < 10000; ++round) {
+      ++ready;
+      while (ready < 4) std::this_thread::yield();
+      for (int round = 0; round < 500000; ++round) {
         Slot outer = admission.admit();
         const Slot inner = admission.admit();
         outer = Slot();

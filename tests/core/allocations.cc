@@ -3,12 +3,21 @@
 #include <cstdlib>
 #include <new>
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define WEIR_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define WEIR_SANITIZED 1
+#endif
+#endif
+
 namespace {
 thread_local std::uint64_t count = 0;
 }
 
 std::uint64_t allocations() { return count; }
 
+#ifndef WEIR_SANITIZED
 void* operator new(std::size_t size) {
   ++count;
   if (void* block = std::malloc(size == 0 ? 1 : size)) return block;
@@ -17,3 +26,4 @@ void* operator new(std::size_t size) {
 
 void operator delete(void* block) noexcept { std::free(block); }
 void operator delete(void* block, std::size_t) noexcept { std::free(block); }
+#endif

@@ -46,6 +46,17 @@ TEST_CASE("every policy chooses among the candidates only, each of which it can 
   }
 }
 
+TEST_CASE("round robin takes turns, and random two never takes the most loaded of three") {
+  Rng rng(6);
+  const std::vector<Candidate> among = {{0, 1, 0}, {2, 1, 9}, {3, 1, 0}};
+  Balancer turns(Balance::round_robin, kMembers);
+  Balancer two(Balance::random_two, kMembers);
+  for (int i = 0; i < 30; ++i) {
+    CHECK(turns.pick(among, 1, rng) == among[static_cast<std::size_t>(i % 3)].index);
+    CHECK(two.pick(among, 1, rng) != 2);
+  }
+}
+
 TEST_CASE("first chooses the lowest place that is a candidate, whatever its load") {
   Rng rng(3);
   Balancer balancer(Balance::first, kMembers);

@@ -110,6 +110,19 @@ TEST_CASE("a look that finds only excluded backends lifts the exclusion in the s
         CloseReason::upstream_connect_failed);
 }
 
+TEST_CASE("a back-off longer than 100 ms counts when a backend is dialled again") {
+  Duration longest{0};
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    Story story({.attempts = 1, .backoff_initial = 1s, .backoff_max = 1s});
+    story.rng = Rng(seed);
+    const DialStep step = story.fails(0, kRefused, 1, Left::only_excluded);
+    REQUIRE(step.at >= story.now + 100ms);
+    longest = std::max(longest, step.at - story.now);
+  }
+  CHECK(longest > 900ms);
+  CHECK(longest <= 1s);
+}
+
 TEST_CASE("clients that failed together do not dial the same backend again together") {
   Story story({.attempts = 10});
   std::vector<Duration> waits;

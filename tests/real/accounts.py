@@ -9,9 +9,11 @@ Json = dict[str, Any]
 
 # What other people's scripts read from an access log line; those of TLS come and go with it.
 _FIELDS = frozenset(
-    "ts session listener client peer pool backend address attempts duration_ms bytes_in bytes_out"
-    " closed_by reason".split()
+    "ts session listener client peer pool attempts duration_ms bytes_in bytes_out closed_by"
+    " reason".split()
 )
+# Only where some backend was tried.
+_BACKEND_FIELDS = frozenset({"backend", "address"})
 
 
 def faults(snapshot: Json, sessions: list[Json]) -> list[str]:
@@ -62,7 +64,13 @@ def _log_faults(snapshot: Json, sessions: list[Json]) -> list[str]:
     found += [
         f"session {name} is logged {count} times" for name, count in names.items() if count > 1
     ]
-    missing = {field for session in sessions for field in _FIELDS - session.keys()}
+    missing = {
+        field for session in sessions for field in _expected_fields(session) - session.keys()
+    }
     if missing:
         found.append(f"access log lines lack {', '.join(sorted(missing))}")
     return found
+
+
+def _expected_fields(session: Json) -> frozenset[str]:
+    return _FIELDS | _BACKEND_FIELDS if session["attempts"] else _FIELDS

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 Scalar = str | int | bool
+Value = Scalar | list[str]
 
 
 @dataclass(frozen=True)
@@ -54,8 +56,8 @@ def single(bind: str, address: str, **timeouts: str) -> Config:
     return Config([Listener("front", bind, "servers")], [pool])
 
 
-def _listener(listener: Listener) -> dict[str, Scalar]:
-    return {"name": listener.name, "bind": listener.bind, "pool": listener.pool}
+def _listener(listener: Listener) -> dict[str, Value]:
+    return {"name": listener.name, "bind": [listener.bind], "pool": listener.pool}
 
 
 def _pool(pool: Pool) -> list[str]:
@@ -70,8 +72,14 @@ def _pool(pool: Pool) -> list[str]:
     return lines
 
 
-def _mapping(values: dict[str, Scalar]) -> str:
-    return "{" + ", ".join(f"{key}: {_scalar(value)}" for key, value in values.items()) + "}"
+def _mapping(values: Mapping[str, Value]) -> str:
+    return "{" + ", ".join(f"{key}: {_value(value)}" for key, value in values.items()) + "}"
+
+
+def _value(value: Value) -> str:
+    if isinstance(value, list):
+        return "[" + ", ".join(_scalar(each) for each in value) + "]"
+    return _scalar(value)
 
 
 def _scalar(value: Scalar) -> str:

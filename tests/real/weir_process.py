@@ -73,18 +73,20 @@ class Weir:
 
     def stop(self) -> Json:
         """SIGTERM; returns the final snapshot once everything adds up, else fails with all faults."""
+        snapshot, found = self.finish()
+        if found or snapshot is None:
+            raise AssertionError("\n  ".join(["after SIGTERM:", *found]))
+        return snapshot
+
+    def finish(self) -> tuple[Json | None, list[str]]:
+        """SIGTERM; the final snapshot, and all that is wrong with it or with the way weir ended."""
         self.stopped = True
         code = self.child.stop(signal.SIGTERM)
-        snapshot = self._exit_snapshot()
         found = [] if code == 0 else [f"weir's exit code is {code}, not 0"]
+        snapshot = self._exit_snapshot()
         if snapshot is None:
-            found.append("weir wrote no exit_snapshot")
-        else:
-            found += accounts.faults(snapshot, self.sessions())
-        if found:
-            raise AssertionError("\n  ".join(["after SIGTERM:", *found]))
-        assert snapshot is not None
-        return snapshot
+            return None, [*found, "weir wrote no exit_snapshot"]
+        return snapshot, found + accounts.faults(snapshot, self.sessions())
 
     def _exit_snapshot(self) -> Json | None:
         for line in reversed(self.child.output().splitlines()):

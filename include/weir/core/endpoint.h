@@ -16,8 +16,8 @@ struct Endpoint {
   std::string zone;  // IPv6 only; empty = none
   std::uint16_t port = 0;
 
-  // The form above, which parses back to an equal value: IPv6 in its shortest form. With port 0 that
-  // of parse_source_address, which has neither port nor brackets.
+  // The form above, which parses back to an equal value: IPv6 in its shortest form. With port 0
+  // that of parse_source_address, which has neither port nor brackets.
   std::string text() const;
   bool operator==(const Endpoint&) const = default;
 };

@@ -33,24 +33,17 @@ class SmoothRoundRobin {
   template <typename Admit>
   std::size_t pick_if(std::span<const Candidate> candidates, Admit admit) {
     std::int64_t total = 0;
-    std::size_t count = 0;
-    const Candidate* best = nullptr;
     for (const Candidate& candidate : candidates) {
-      if (!admit(candidate)) continue;
-      total += candidate.weight;
-      ++count;
-      best = &candidate;
+      if (admit(candidate)) total += candidate.weight;
     }
-    assert(best != nullptr);
-    if (count == 1) return best->index;  // nobody to share with: credit stays as it is
-
-    best = nullptr;
+    const Candidate* best = nullptr;
     for (const Candidate& candidate : candidates) {
       if (!admit(candidate)) continue;
       std::int64_t& credit = credit_[candidate.index];
       credit = std::clamp(credit, -total, total) + candidate.weight;
       if (best == nullptr || credit > credit_[best->index]) best = &candidate;
     }
+    assert(best != nullptr);
     credit_[best->index] -= total;
     return best->index;
   }

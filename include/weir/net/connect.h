@@ -1,7 +1,6 @@
 #pragma once
 
 #include "weir/core/dial_outcome.h"
-#include "weir/net/keepalive_options.h"
 #include "weir/net/socket.h"
 #include "weir/net/socket_address.h"
 
@@ -14,10 +13,19 @@ struct ConnectState {
   core::DialResult failure;   // for `failed`
 };
 
-// Opens a socket and begins to connect it to `to`, from `source` unless that is none. The socket is
-// the caller's in every case but `failed` and `full`, where it is empty.
-[[nodiscard]] ConnectState begin_connect(const SocketAddress& to, const SocketAddress& source,
-                                         const KeepaliveOptions& keepalive, Socket& socket);
+struct ConnectOptions {
+  SocketAddress source;  // local address to connect from; none = the kernel's choice
+  // Bytes are waiting to be sent as soon as the connection stands. The last packet of the handshake
+  // then travels with them instead of alone, which saves each side a packet; without them a backend
+  // that speaks first would wait 40 ms for it. Acknowledgements are held back from then on: give
+  // the socket hold_acknowledgements(false) once the bytes are sent.
+  bool data_follows = false;
+};
+
+// Opens a socket and begins to connect it to `to`. The socket is the caller's in every case but
+// `failed` and `full`, where it is empty.
+[[nodiscard]] ConnectState begin_connect(const SocketAddress& to, const ConnectOptions& options,
+                                         Socket& socket);
 
 // What a watched socket that was `pending` has come to. A backend that accepted, sent a greeting
 // and reset before anyone looked counts as connected: its bytes can still be read. One that reset

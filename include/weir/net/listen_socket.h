@@ -6,7 +6,6 @@
 
 #include "weir/core/endpoint.h"
 #include "weir/net/descriptor.h"
-#include "weir/net/keepalive_options.h"
 #include "weir/net/socket_address.h"
 
 namespace weir::net {
@@ -17,8 +16,7 @@ enum class Port { claim, join };
 
 struct ListenOptions {
   Port port = Port::claim;
-  bool ipv6_only = false;      // `[::]` beside a `0.0.0.0` of its own; otherwise it is dual stack
-  KeepaliveOptions keepalive;  // inherited by every accepted socket
+  bool ipv6_only = false;  // `[::]` beside a `0.0.0.0` of its own; otherwise it is dual stack
 };
 
 // A listening socket. A unix one owns its path: closing removes the file, but only while it is

@@ -11,11 +11,13 @@ struct uv_loop_s;
 namespace weir::net {
 
 class SocketSet;
+class TimerPool;
 
-// One thread's event loop: a libuv loop, the thread's clock, its sockets, and the mailbox that is
-// the only way in from another thread. Everything else in `net` lives on one loop and must be
-// destroyed before it, on its thread: the destructor asserts that no handle is left, so that every
-// test that owns a loop is a leak test.
+// One thread's event loop: the thread's sockets, a libuv loop for everything else (timers, signals,
+// listening sockets), the thread's clock, and the mailbox that is the only way in from another
+// thread. The thread waits in the socket set, of which the libuv loop is a member. Everything else
+// in `net` lives on one loop and must be destroyed before it, on its thread: the destructor asserts
+// that no handle is left, so that every test that owns a loop is a leak test.
 class Loop {
  public:
   using Task = std::function<void()>;
@@ -27,7 +29,7 @@ class Loop {
 
   // Runs on the calling thread until stop().
   void run();
-  // Runs one turn, waiting for an event unless `wait` is false. For tests.
+  // Runs one turn, waiting for an event unless `wait` is false.
   void run_once(bool wait = true);
   // Ends run() after the current turn. Loop thread only.
   void stop();
@@ -43,15 +45,20 @@ class Loop {
   core::TimePoint refresh_now();
 
   SocketSet& sockets() { return *sockets_; }
+  TimerPool& timers() { return *timers_; }
   uv_loop_s* uv() { return uv_.get(); }
 
  private:
   class Mailbox;
 
+  int patience();
+
   std::unique_ptr<uv_loop_s> uv_;
   core::TimePoint now_{};
+  bool stopping_ = false;
   std::unique_ptr<Mailbox> mailbox_;
   std::unique_ptr<SocketSet> sockets_;
+  std::unique_ptr<TimerPool> timers_;
 };
 
 }  // namespace weir::net

@@ -33,8 +33,8 @@ class RunQueue {
 
   void push(Resumable& work);  // at the tail; a queued one keeps its place
   bool empty() const;
-  // Resumes up to `most` members that are queued now; answers how many.
-  std::size_t run(std::size_t most);
+  // Resumes the member at the head; false when there is none.
+  bool run_one();
 
  private:
   struct Anchor : Resumable {

@@ -52,9 +52,6 @@ class Socket {
   // Reads into `into`. After `blocked`, or after a short read with nothing behind it, readable()
   // is false until the kernel says otherwise.
   IoResult read(std::span<char> into);
-  // Looks at bytes without taking them; discard() then takes the first of them. TCP only.
-  IoResult peek(std::span<char> into);
-  void discard(std::span<char> peeked);
   // Writes what the kernel takes. A short count means that the rest would block.
   IoResult write(std::span<const char> from);
 
@@ -63,6 +60,15 @@ class Socket {
   void abort();
   void close();
 
+  // Whether the kernel may hold back acknowledgements so that they travel with data. Off again, it
+  // answers the first segments at once, as a peer with Nagle's algorithm needs.
+  void hold_acknowledgements(bool hold);
+  // Keepalive and user timeout; nothing on a unix socket.
+  void set_keepalive(const KeepaliveOptions& options);
+
+  // How much a write would take now, as far as the kernel's accounts tell; 0 when they do not. TCP
+  // only.
+  std::size_t room() const;
   // Bytes written that the peer has not acknowledged (TCP) or read (unix).
   std::size_t unacknowledged() const;
   bool is_tcp() const { return tcp_; }
@@ -74,9 +80,5 @@ class Socket {
   int slot_ = -1;
   bool tcp_ = true;
 };
-
-// Keepalive and user timeout, for a socket or for a listening one, whose accepted sockets inherit
-// them. Ignored for unix sockets.
-void apply_keepalive(int fd, const KeepaliveOptions& options);
 
 }  // namespace weir::net

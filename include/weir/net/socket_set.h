@@ -25,10 +25,11 @@ class SocketWatcher {
   ~SocketWatcher() = default;
 };
 
-// All data sockets of one thread in one edge-triggered epoll set, which the libuv loop watches
-// through a single handle: one registration a socket for its whole life, no call to change
-// interest, and a close that is an ordinary synchronous close (docs/adr/0002). An event fetched
-// for a socket that was closed meanwhile is dropped by a generation check. Loop thread only.
+// All data sockets of one thread in one edge-triggered epoll set, which is what the thread waits
+// in; the libuv loop is one member of it. One registration a socket for its whole life, no call to
+// change interest, and a close that is an ordinary synchronous close (docs/adr/0002). An event
+// fetched for a socket that was closed meanwhile is dropped by a generation check. Loop thread
+// only.
 class SocketSet {
  public:
   // A registration; the slot of a closed socket is used again under a new generation.
@@ -39,6 +40,7 @@ class SocketSet {
     bool writable = false;  // since the last write that was cut short
     bool ended = false;   // the peer's FIN, reset or failure was seen: keep reading until it shows
     bool failed = false;  // reset or failure: nothing can be sent any more
+    bool error_taken = false;  // a write was told of the reset, so that reads will not be
   };
 
   explicit SocketSet(Loop& loop);
@@ -54,14 +56,15 @@ class SocketSet {
 
   // Resumes `work` in a coming turn, after the sockets that are ready by then had theirs.
   void resume_later(Resumable& work);
+  bool work_waits() const;
+
+  // Waits up to `wait_ms` for events (-1 = without end), then dispatches and resumes until nothing
+  // is left or the turn has lasted long enough. Answers whether libuv has work of its own.
+  bool turn(int wait_ms);
 
  private:
-  struct Handles;
-
-  // Fetches and dispatches until nothing is left or the turn has lasted long enough.
-  void turn();
-  int fetch_and_dispatch();
-  void keep_loop_awake(bool awake);
+  int fetch_and_dispatch(int wait_ms);
+  bool resume_some();
 
   Loop& loop_;
   Descriptor epoll_;
@@ -69,9 +72,7 @@ class SocketSet {
   std::vector<int> free_;
   std::vector<epoll_event> events_;
   std::unique_ptr<RunQueue> run_queue_;
-  std::unique_ptr<Handles> handles_;
-  bool in_turn_ = false;
-  bool awake_ = false;  // the idle handle runs, so that the loop does not wait
+  bool libuv_ready_ = false;
 };
 
 }  // namespace weir::net

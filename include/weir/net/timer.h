@@ -5,9 +5,13 @@
 
 #include "weir/core/time.h"
 
+struct uv_timer_s;
+
 namespace weir::net {
 
 class Loop;
+template <typename Handle>
+class UvHandle;
 
 // A one-shot timer. Destroying it cancels it. Never fires early. Moving the deadline later costs
 // nothing: the underlying timer fires at the old one and re-arms itself, so that a session may push
@@ -24,8 +28,6 @@ class Timer {
   bool armed() const { return at_ != core::kNever; }
 
  private:
-  struct Handle;
-
   void start(core::TimePoint at);
   void fired();
 
@@ -33,7 +35,7 @@ class Timer {
   std::function<void()> on_fire_;
   core::TimePoint at_ = core::kNever;       // what the owner asked for
   core::TimePoint started_ = core::kNever;  // what the libuv timer runs for; never later than at_
-  std::unique_ptr<Handle> handle_;
+  std::unique_ptr<UvHandle<uv_timer_s>> handle_;
 };
 
 }  // namespace weir::net

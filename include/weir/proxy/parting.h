@@ -35,6 +35,7 @@ class Parting {
   bool wants_turn() const { return wants_turn_; }
 
  private:
+  bool gone();
   bool drained(net::Socket& socket, std::span<char> scratch);
 
   Manner manner_ = Manner::close;

@@ -16,7 +16,8 @@ namespace weir::proxy {
 // when it does not. One thread.
 class Pipe {
  public:
-  // Held back for a sink that does not take them: the most that one direction costs.
+  // Held back for a sink that does not take them: the most that one direction costs. (When the
+  // kernel runs out of memory for the sink's buffer in mid-write it can be one large read.)
   static constexpr std::size_t kMostHeld = 64 * 1024;
 
   enum class State : std::uint8_t {
@@ -35,9 +36,11 @@ class Pipe {
 
   Pipe();
 
-  // Moves what can be moved now, up to a quarter of a MiB. `scratch` is the worker's buffer.
+  // Moves what can be moved now, up to about two MiB. `scratch` is the worker's buffer.
+  // `opposite_finished`: the other direction is over, so that after this one both sockets are
+  // closed, and the close will be the FIN.
   Next pump(net::Socket& source, net::Socket& sink, std::span<char> scratch, core::TimePoint now,
-            core::Counter& total);
+            core::Counter& total, bool opposite_finished);
 
   State state() const { return state_; }
   std::uint64_t bytes() const { return bytes_; }         // taken by the sink so far
@@ -61,6 +64,7 @@ class Pipe {
   Step flush(net::Socket& sink, core::TimePoint now, core::Counter& total);
   Step move(net::Socket& source, net::Socket& sink, std::span<char> scratch, core::TimePoint now,
             core::Counter& total);
+  std::size_t next_read(const net::Socket& sink, std::size_t most) const;
   Step discard(net::Socket& source, std::span<char> scratch);
   void source_ended(net::IoResult::Status status);
   void took(std::size_t bytes, core::TimePoint now, core::Counter& total);

@@ -51,9 +51,11 @@ class Session final : public net::SocketWatcher,
 
   // Registers the client's socket; ends the session when that fails.
   bool watch_client();
+  void dial();
   // During the dial: whether the client has left, and how.
   std::optional<core::CloseReason> client_left();
   void relay_on();
+  void arm_timer();
   void end(const RelayEnd& how);
   void part();
   void finish();
@@ -71,6 +73,7 @@ class Session final : public net::SocketWatcher,
   core::TimePoint accepted_;
   core::TimePoint dial_started_{};
   core::TimePoint connected_{};
+  core::TimePoint keepalive_due_ = core::kNever;
   core::TimePoint ended_{};
 
   net::DescriptorShare descriptors_;

@@ -63,12 +63,14 @@ class Connector final : public net::SocketWatcher {
   };
 
   // `timer` is the owner's; the connector arms it, and the owner calls on_timer() when it fires.
-  Connector(const DialContext& context, Pool& pool, std::uint64_t source_hash, net::Timer& timer,
-            Owner& owner);
+  // `data_follows`: the client has sent something already, which the backend will get at once.
+  Connector(const DialContext& context, Pool& pool, std::uint64_t source_hash, bool data_follows,
+            net::Timer& timer, Owner& owner);
   ~Connector();
 
   // May call the owner before it returns.
   void start();
+  bool data_follows() const { return data_follows_; }
   void on_timer();
 
   // What was dialled so far, in order. A dial that is cancelled by the destructor is missing here:
@@ -99,6 +101,7 @@ class Connector final : public net::SocketWatcher {
   const DialContext context_;
   Pool& pool_;
   const std::uint64_t source_hash_;
+  const bool data_follows_;
   net::Timer& timer_;
   Owner& owner_;
   core::DialPlan plan_;

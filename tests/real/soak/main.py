@@ -17,7 +17,13 @@ from soak import client, verdict
 from soak.backend import Backend
 from soak.ledger import Ledger
 from soak.plan import Ending, Route
-from soak.vitals import Vitals, tolerated_kib
+from soak.vitals import (
+    QUIET_CPU_SECONDS,
+    QUIET_SECONDS,
+    Vitals,
+    tolerated_cpu_seconds,
+    tolerated_kib,
+)
 from weir_config import Config, Listener, Pool
 from weir_process import Weir, binary
 
@@ -33,7 +39,11 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--workers", type=int, default=2, help="weir's worker threads")
     parser.add_argument("--clients", type=int, default=64, help="sessions at once")
     parser.add_argument("--only", type=int, metavar="N", help="run session N of the seed, alone")
-    parser.add_argument("--no-rss", action="store_true", help="for sanitizers: memory may grow")
+    parser.add_argument(
+        "--no-rss",
+        action="store_true",
+        help="for sanitizers: no bound on memory, a wide one on CPU",
+    )
     parser.add_argument("--binary", default=binary(), help="the weir to run")
     return parser.parse_args()
 
@@ -102,10 +112,10 @@ class Soak:
         found += await self._settle(backends)
         for backend in backends:
             await backend.close()
-        try:
-            self._snapshot = self.weir.stop()
-        except AssertionError as error:
-            found.append(str(error))
+        snapshot, wrong = self.weir.finish()
+        self._snapshot = snapshot or {}
+        found += wrong
+        found += self._cpu_faults()
         return found + verdict.faults(self._ledger, self.weir.sessions())
 
     async def _drive(self) -> None:
@@ -135,8 +145,10 @@ class Soak:
                 break
             await asyncio.sleep(0.1)
         vitals = self._vitals
-        vitals.finish(self.weir)
+        await vitals.finish(self.weir)
         found = []
+        if vitals.quiet_cpu_seconds > QUIET_CPU_SECONDS:
+            found.append(f"{vitals.quiet_cpu_seconds:.2f}s of CPU in {QUIET_SECONDS}s of quiet")
         if vitals.end_fds > vitals.fds_before:
             found.append(f"{vitals.end_fds} descriptors at the end, {vitals.fds_before} before")
         if busy := sum(backend.busy() for backend in backends):
@@ -145,6 +157,20 @@ class Soak:
         if not self._options.no_rss and grown > tolerated_kib(self._options.clients):
             found.append(f"resident memory grew by {grown} KiB after the warm-up")
         return found
+
+    def _cpu_faults(self) -> list[str]:
+        factor = 30 if self._options.no_rss else 10
+        sessions = len(self._ledger.entries)
+        tolerated = tolerated_cpu_seconds(sessions, self._relayed_mebibytes(), factor)
+        spent = self._vitals.cpu_seconds
+        # Starting costs something as well, which only a very short run would notice.
+        if spent <= max(tolerated, 1.0):
+            return []
+        return [f"weir used {spent:.1f}s of CPU, more than {tolerated:.1f}s for what it did"]
+
+    def _relayed_mebibytes(self) -> float:
+        listeners = self._snapshot.get("listeners", [])
+        return sum(each["bytes_in"] + each["bytes_out"] for each in listeners) / (1 << 20)
 
     def print_summary(self) -> None:
         plans = [entry.plan for entry in self._ledger.entries.values()]
@@ -158,14 +184,13 @@ class Soak:
             for backend in pool["backends"]:
                 dials.update(backend["dials"])
         vitals = self._vitals
-        relayed = sum(each["bytes_in"] + each["bytes_out"] for each in listeners)
         rows = {
             "sessions": f"{len(plans)}, {self._ledger.unnamed} of them unnamed to a backend",
             "planned": _counts({ending.value: endings[ending] for ending in Ending})
             + f", refused {sum(plan.route == Route.REFUSED for plan in plans)}",
             "closed as": _counts(reasons),
             "dials": _counts(dials),
-            "relayed": f"{relayed / (1 << 20):.0f} MiB",
+            "relayed": f"{self._relayed_mebibytes():.0f} MiB",
             "weir's CPU": f"{vitals.cpu_seconds:.1f}s",
             "descriptors": f"{vitals.fds_before} before, {vitals.peak_fds} at most, {vitals.end_fds} after",
             "resident KiB": f"{vitals.warm_kib} warm, {vitals.peak_kib} at most, {vitals.end_kib} after"

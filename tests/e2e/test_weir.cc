@@ -1,0 +1,205 @@
+#include "tests/e2e/test_weir.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <optional>
+#include <utility>
+
+#include "weir/config/load.h"
+
+namespace weir::e2e {
+namespace {
+
+// How often a condition is looked at.
+constexpr milliseconds kLook(1);
+
+// CPU that an idle process may use in the quiet half second.
+constexpr milliseconds kQuiet(500);
+milliseconds most_quiet_cpu() { return slow() ? 100ms : 25ms; }
+
+config::Configuration configuration(const std::string& yaml, const std::string& access_log, At at) {
+  config::LoadResult loaded =
+      config::load(yaml, "/", [](std::string_view) { return std::nullopt; });
+  if (!loaded.configuration) {
+    std::string problems = "the configuration is refused:";
+    for (const config::Problem& problem : loaded.problems) problems += "\n" + problem.text("test");
+    throw ScriptFailure(problems + "\n" + yaml, at);
+  }
+  config::Configuration result = std::move(*loaded.configuration);
+  for (proxy::ListenerOptions& listener : result.listeners) {
+    for (core::Endpoint& bind : listener.bind) bind.port = 0;
+  }
+  if (result.app.access_log == "stdout") result.app.access_log = access_log;
+  if (result.app.shutdown_deadline == app::AppOptions().shutdown_deadline) {
+    result.app.shutdown_deadline = 200ms;
+  }
+  return result;
+}
+
+std::uint64_t accepted(const app::Snapshot& now) {
+  std::uint64_t sum = 0;
+  for (const auto& listener : now.listeners) sum += listener.accepted;
+  return sum;
+}
+
+std::uint64_t closed(const app::Snapshot& now) {
+  std::uint64_t sum = 0;
+  for (const auto& listener : now.listeners) sum += listener.closed_total();
+  return sum;
+}
+
+// No session, nothing that a session had, and an end for every one that came.
+bool at_rest(const app::Snapshot& now) {
+  bool rest = now.sessions == 0;
+  for (const auto& listener : now.listeners) {
+    rest = rest && listener.connections == 0 && listener.accepted == listener.closed_total();
+  }
+  for (const auto& pool : now.pools) {
+    rest = rest && pool.active == 0;
+    for (const auto& backend : pool.backends) {
+      rest = rest && backend.active == 0 && backend.dialing == 0;
+    }
+  }
+  return rest;
+}
+
+}  // namespace
+
+TestWeir::TestWeir(const std::string& yaml, At at)
+    : instance_(
+          std::make_unique<app::Instance>(configuration(yaml, folder_.file("access.log"), at))) {
+  exit_ = meanwhile([this] { return instance_->run(); });
+  // A thread that is only starting may have a file open for a moment.
+  int stable = 0;
+  for (std::size_t now = own_descriptors(); stable < 10; silence(kLook)) {
+    descriptors_at_start_ = std::exchange(now, own_descriptors());
+    stable = now == descriptors_at_start_ ? stable + 1 : 0;
+  }
+}
+
+TestWeir::~TestWeir() {
+  if (!exit_.valid()) return;
+  drain();
+  if (exit_.wait_for(patience()) != std::future_status::ready) {
+    MESSAGE("weir does not come to its end: ", snapshot().json());
+    std::terminate();  // its thread cannot be ended otherwise
+  }
+  CHECK(exit_.get() == 0);
+  CHECK_MESSAGE(at_rest(snapshot()), snapshot().json());
+}
+
+net::SocketAddress TestWeir::address(const std::string& listener, std::size_t place) const {
+  return instance_->addresses(listener).at(place);
+}
+
+app::Snapshot TestWeir::wait_until(const Wish& wish, const std::string& what, At at) const {
+  const auto until = Clock::now() + patience();
+  for (;;) {
+    app::Snapshot now = snapshot();
+    if (wish(now)) return now;
+    if (Clock::now() >= until) {
+      throw ScriptFailure(
+          fmt::format("not within {} ms: {}; {}", patience().count(), what, now.json()), at);
+    }
+    silence(kLook);
+  }
+}
+
+app::Snapshot TestWeir::wait_until_within(milliseconds quiet_bound, const Wish& wish,
+                                          const std::string& what, At at) const {
+  const Stopwatch watch;
+  app::Snapshot now = wait_until(wish, what, at);
+  watch.expect_at_most(quiet_bound, at);
+  return now;
+}
+
+std::vector<LogEntry> TestWeir::log(std::size_t lines, At at) const {
+  const auto until = Clock::now() + patience();
+  for (;;) {
+    std::vector<LogEntry> entries = read_access_log(folder_.file("access.log"));
+    if (entries.size() == lines) return entries;
+    if (entries.size() > lines || Clock::now() >= until) {
+      throw ScriptFailure(
+          fmt::format("{} lines in the access log instead of {}", entries.size(), lines), at);
+    }
+    silence(kLook);
+  }
+}
+
+std::vector<LogEntry> TestWeir::expect_closed(core::CloseReason reason, std::size_t count,
+                                              At at) const {
+  wait_until([count](const app::Snapshot& now) { return closed(now) == count; },
+             fmt::format("{} sessions closed, as {}", count, core::name(reason)), at);
+  std::vector<LogEntry> entries = log(count, at);
+  std::uint64_t with_reason = 0;
+  for (const auto& listener : snapshot().listeners) with_reason += listener.closed_as(reason);
+  for (const LogEntry& entry : entries) {
+    if (entry.reason != core::name(reason)) {
+      throw ScriptFailure(fmt::format("logged as {}, not {}", entry.reason, core::name(reason)),
+                          at);
+    }
+    if (entry.closed_by != core::name(core::closed_by(reason))) {
+      throw ScriptFailure(fmt::format("logged as {} by {}", entry.reason, entry.closed_by), at);
+    }
+  }
+  if (with_reason != count) {
+    throw ScriptFailure(fmt::format("{} of {} counted as {}: {}", with_reason, count,
+                                    core::name(reason), snapshot().json()),
+                        at);
+  }
+  return entries;
+}
+
+std::size_t TestWeir::own_descriptors() const {
+  return static_cast<std::size_t>(snapshot().open_fds) - PeerDescriptor::open();
+}
+
+void TestWeir::settle(At at) {
+  wait_until_within(1000ms, at_rest, "no session, dial or slot is left", at);
+  wait_until_within(
+      1000ms, [this](const app::Snapshot&) { return own_descriptors() == descriptors_at_start_; },
+      fmt::format("descriptors are back at {}", descriptors_at_start_), at);
+  const app::Snapshot now = snapshot();
+  log(accepted(now) - now.access_log_dropped, at);
+
+  const milliseconds before = cpu_time();
+  silence(kQuiet);
+  const milliseconds used = cpu_time() - before;
+  if (used > most_quiet_cpu()) {
+    throw ScriptFailure(fmt::format("{} ms of CPU in {} quiet ms", used.count(), kQuiet.count()),
+                        at);
+  }
+}
+
+void TestWeir::settle(Backend& backend, At at) {
+  settle(at);
+  serve_a_fresh_client(backend, at);
+  wait_until_within(1000ms, at_rest, "the fresh session has ended", at);
+}
+
+void TestWeir::serve_a_fresh_client(Backend& backend, At at) {
+  // Dials that were abandoned may still wait for accept, closed already.
+  while (backend.has_waiting()) backend.accept(at).expect_ending(at);
+  Stream client = connect({}, at);
+  Stream served = backend.accept(at);
+  client.say("fresh", at);
+  served.hear("fresh", at);
+  client.shutdown_write();
+  served.expect_end(at);
+  served.say("served", at);
+  served.close();
+  client.hear("served", at);
+  client.expect_end(at);
+}
+
+int TestWeir::wait_for_exit(At at) {
+  if (exit_.wait_for(patience()) != std::future_status::ready) {
+    throw ScriptFailure("weir has not come to its end: " + snapshot().json(), at);
+  }
+  return exit_.get();
+}
+
+}  // namespace weir::e2e

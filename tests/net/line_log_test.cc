@@ -1,0 +1,224 @@
+#include "weir/net/line_log.h"
+
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <functional>
+#include <sstream>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "tests/net/scratch_folder.h"
+#include "tests/net/standard_stream.h"
+
+using namespace weir::net;
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+std::vector<std::string> lines_in(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+// The writer has a thread of its own: there is nothing to inject, so this looks now and then.
+bool comes_true(const std::function<bool()>& condition) {
+  for (const auto until = Clock::now() + 20s; Clock::now() < until;) {
+    if (condition()) return true;
+    std::this_thread::sleep_for(1ms);
+  }
+  return false;
+}
+
+// A named pipe that is open for reading, so that a log can open it for writing.
+struct NamedPipe {
+  explicit NamedPipe(const std::string& path) {
+    REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
+    reading = Descriptor(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+    REQUIRE(reading);
+  }
+  std::string read_all() {
+    std::string text;
+    std::string part(64 * 1024, '\0');
+    for (;;) {
+      const ssize_t count = ::read(reading.get(), part.data(), part.size());
+      if (count <= 0) return text;
+      text.append(part.data(), static_cast<std::size_t>(count));
+    }
+  }
+  Descriptor reading;
+};
+
+// Lines of 100 bytes with their number in front.
+std::string numbered(int number) {
+  std::string line = std::to_string(number) + " ";
+  line.resize(99, '.');
+  return line + "\n";
+}
+
+}  // namespace
+
+TEST_CASE("lines are in the file in the order of writing, after those that were there") {
+  ScratchFolder folder;
+  const std::string file = folder.file("access.log");
+  write_file(file, "old\n");
+  {
+    LineLog log(file, 1);
+    CHECK(log.enabled());
+    for (int i = 0; i < 2000; ++i) log.lane(0).write(std::to_string(i) + "\n");
+    log.finish();
+    CHECK(log.dropped() == 0);
+  }
+  const auto lines = lines_in(text_of(file));
+  REQUIRE(lines.size() == 2001);
+  CHECK(lines[0] == "old");
+  for (std::size_t i = 0; i < 2000; ++i) CHECK(lines[i + 1] == std::to_string(i));
+}
+
+TEST_CASE("each worker's lines are whole and in its order") {
+  ScratchFolder folder;
+  const std::string file = folder.file("access.log");
+  LineLog log(file, 3);
+  std::vector<std::thread> workers;
+  for (std::size_t worker = 0; worker < 3; ++worker) {
+    workers.emplace_back([&log, worker] {
+      for (int i = 0; i < 1000; ++i) {
+        log.lane(worker).write(std::to_string(worker) + " " + std::to_string(i) + "\n");
+      }
+    });
+  }
+  for (std::thread& worker : workers) worker.join();
+  log.finish();
+  std::vector<int> next(3);
+  for (const std::string& line : lines_in(text_of(file))) {
+    const auto worker = static_cast<std::size_t>(line.at(0) - '0');
+    CHECK(line == std::to_string(worker) + " " + std::to_string(next.at(worker)++));
+  }
+  CHECK(next == std::vector<int>{1000, 1000, 1000});
+}
+
+TEST_CASE("a line is in the file soon, without an end and without a second line") {
+  ScratchFolder folder;
+  LineLog log(folder.file("access.log"), 1);
+  log.lane(0).write("one\n");
+  CHECK(comes_true([&] { return text_of(folder.file("access.log")) == "one\n"; }));
+  log.lane(0).write("two\n");
+  CHECK(comes_true([&] { return text_of(folder.file("access.log")) == "one\ntwo\n"; }));
+}
+
+TEST_CASE(
+    "a pipe that nobody reads costs lines, which are counted, and stalls neither work nor end") {
+  ScratchFolder folder;
+  NamedPipe pipe(folder.file("pipe"));
+  constexpr int kLines = 40000;  // 4 MB: more than pipe, writer and lane hold together
+  LineLog log(folder.file("pipe"), 1);
+  for (int i = 0; i < kLines; ++i) log.lane(0).write(numbered(i));
+  CHECK(log.dropped() > 0);
+  const Clock::time_point before = Clock::now();
+  log.finish();
+  CHECK(Clock::now() - before < 10s);
+  // Whole lines in their order, and not one unaccounted for.
+  const auto lines = lines_in(pipe.read_all());
+  CHECK_FALSE(lines.empty());
+  int last = -1;
+  for (const std::string& line : lines) {
+    CHECK(line.size() == 99);
+    const int number = std::stoi(line);
+    CHECK(number > last);
+    last = number;
+  }
+  CHECK(lines.size() + log.dropped() == kLines);
+}
+
+TEST_CASE("a pipe whose reader comes late gets what was kept for it") {
+  ScratchFolder folder;
+  NamedPipe pipe(folder.file("pipe"));
+  LineLog log(folder.file("pipe"), 1);
+  for (int i = 0; i < 5000; ++i) log.lane(0).write(numbered(i));
+  std::string text;
+  CHECK(comes_true([&] { return (text += pipe.read_all()).size() == 5000 * 100; }));
+  CHECK(log.dropped() == 0);
+}
+
+TEST_CASE("a pipe whose reader has gone costs lines and nothing else") {
+  std::signal(SIGPIPE, SIG_IGN);  // as a running weir does
+  ScratchFolder folder;
+  NamedPipe pipe(folder.file("pipe"));
+  LineLog log(folder.file("pipe"), 1);
+  pipe.reading.reset();
+  for (int i = 0; i < 10; ++i) log.lane(0).write(numbered(i));
+  log.finish();
+  CHECK(log.dropped() == 10);
+}
+
+TEST_CASE("after a rotation the lines go to a new file of the old name") {
+  ScratchFolder folder;
+  const std::string file = folder.file("access.log");
+  LineLog log(file, 1);
+  log.lane(0).write("before\n");
+  REQUIRE(comes_true([&] { return text_of(file) == "before\n"; }));
+  std::filesystem::rename(file, folder.file("access.log.1"));
+  log.lane(0).write("between\n");
+  log.reopen();
+  REQUIRE(comes_true([&] { return std::filesystem::exists(file); }));
+  log.lane(0).write("after\n");
+  log.finish();
+  CHECK(text_of(folder.file("access.log.1")) == "before\nbetween\n");
+  CHECK(text_of(file) == "after\n");
+}
+
+TEST_CASE("a file that cannot be opened again is written on") {
+  ScratchFolder folder;
+  std::filesystem::create_directory(folder.file("logs"));
+  LineLog log(folder.file("logs/access.log"), 1);
+  log.lane(0).write("before\n");
+  std::filesystem::rename(folder.file("logs"), folder.file("moved"));
+  log.reopen();
+  log.lane(0).write("after\n");
+  log.finish();
+  CHECK(text_of(folder.file("moved/access.log")) == "before\nafter\n");
+  CHECK(log.dropped() == 0);
+}
+
+TEST_CASE("a file that cannot be opened at the start is an error with the file's name") {
+  ScratchFolder folder;
+  const std::string file = folder.file("none/access.log");
+  try {
+    const LineLog log(file, 1);
+    FAIL("it was opened");
+  } catch (const std::system_error& error) {
+    CHECK(error.code() == std::errc::no_such_file_or_directory);
+    CHECK(std::string(error.what()).find(file) != std::string::npos);
+  }
+}
+
+TEST_CASE("stdout is a target too, and stays open for others afterwards") {
+  ScratchFolder folder;
+  const Descriptor file(
+      ::open(folder.file("stdout").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  {
+    const Redirected redirected(STDOUT_FILENO, file.get());
+    {
+      LineLog log("stdout", 1);
+      log.lane(0).write("a line\n");
+    }
+    CHECK(::write(STDOUT_FILENO, "more\n", 5) == 5);
+  }
+  CHECK(text_of(folder.file("stdout")) == "a line\nmore\n");
+}
+
+TEST_CASE("a log that is off writes nothing and costs nobody anything") {
+  LineLog log("off", 1);
+  CHECK_FALSE(log.enabled());
+  log.reopen();
+  log.finish();
+  CHECK(log.dropped() == 0);
+}

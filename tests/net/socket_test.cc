@@ -1,0 +1,204 @@
+#include "weir/net/socket.h"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "tests/net/noted.h"
+
+using namespace weir;
+using namespace weir::net;
+using namespace std::chrono_literals;
+using Status = IoResult::Status;
+
+namespace {
+
+// A watched socket and its peer.
+struct Watched {
+  explicit Watched(Ends made) : ends(std::move(made)) {
+    REQUIRE(ends.socket.watch(loop.sockets(), noted));
+    REQUIRE(turn_until(loop, [this] { return socket.writable(); }));
+  }
+  bool turn_until_readable() {
+    return turn_until(loop, [this] { return socket.readable(); });
+  }
+
+  Loop loop;
+  Noted noted;
+  Ends ends;
+  Socket& socket = ends.socket;
+  Peer& peer = ends.peer;
+  std::array<char, 10> buffer{};
+};
+
+}  // namespace
+
+TEST_CASE("what is readable stays remembered until a read has found the bottom") {
+  Watched it(tcp_ends());
+  it.peer.send("hello");
+  REQUIRE(it.turn_until_readable());
+  const int told = it.noted.times;
+  turn_for(it.loop, 3ms);
+  CHECK(it.noted.times == told);  // an edge is told once
+  CHECK(it.socket.readable());
+  CHECK(read_text(it.socket, 2) == "he");
+  CHECK(it.socket.readable());  // the buffer was filled, so there may be more
+  CHECK(read_text(it.socket, 10) == "llo");
+  CHECK_FALSE(it.socket.readable());  // a short read emptied it
+  it.peer.send("again");
+  CHECK(it.turn_until_readable());
+  CHECK(read_text(it.socket, 5) == "again");
+  CHECK(it.socket.read(it.buffer).status == Status::blocked);
+  CHECK_FALSE(it.socket.readable());
+}
+
+TEST_CASE("an end that was announced stays readable behind the bytes before it") {
+  for (const bool tcp : {true, false}) {
+    CAPTURE(tcp);
+    Watched it(tcp ? tcp_ends() : unix_ends());
+    it.peer.send("abc");
+    it.peer.shut_write();
+    REQUIRE(turn_until(it.loop, [&] { return it.socket.peer_ended(); }));
+    CHECK_FALSE(it.socket.peer_failed());
+    CHECK(read_text(it.socket, 10) == "abc");
+    REQUIRE(it.socket.readable());
+    CHECK(it.socket.read(it.buffer).status == Status::end);
+  }
+}
+
+TEST_CASE("an end that comes after a short read makes the socket readable again") {
+  Watched it(tcp_ends());
+  it.peer.send("abc");
+  REQUIRE(it.turn_until_readable());
+  CHECK(read_text(it.socket, 10) == "abc");
+  REQUIRE_FALSE(it.socket.readable());
+  it.peer.shut_write();
+  REQUIRE(it.turn_until_readable());
+  CHECK(it.socket.read(it.buffer).status == Status::end);
+}
+
+TEST_CASE("the bytes before a reset can still be read, then the read fails") {
+  Watched it(tcp_ends());
+  it.peer.send("last words");
+  it.peer.reset();
+  REQUIRE(turn_until(it.loop, [&] { return it.socket.peer_failed(); }));
+  CHECK(it.socket.peer_ended());
+  CHECK(read_text(it.socket, 64) == "last words");
+  REQUIRE(it.socket.readable());
+  CHECK(it.socket.read(it.buffer).status == Status::failed);
+}
+
+TEST_CASE("a write that was cut short leaves the socket unwritable until the peer has drained it") {
+  for (const bool tcp : {true, false}) {
+    CAPTURE(tcp);
+    Watched it(tcp ? tcp_ends(8192) : unix_ends());
+    const std::size_t taken = fill(it.socket);
+    CHECK_FALSE(it.socket.writable());
+    CHECK(write_text(it.socket, "x").status == Status::blocked);
+    CHECK(it.socket.unacknowledged() > 0);
+    turn_for(it.loop, 2ms);
+    CHECK_FALSE(it.socket.writable());
+    CHECK(it.peer.receive(taken).size() == taken);
+    CHECK(turn_until(it.loop, [&] { return it.socket.writable(); }));
+    CHECK(turn_until(it.loop, [&] { return it.socket.unacknowledged() == 0; }));
+  }
+}
+
+TEST_CASE("a write to a peer that was reset fails and raises no signal") {
+  Watched it(tcp_ends());
+  it.peer.reset();
+  REQUIRE(turn_until(it.loop, [&] { return it.socket.peer_failed(); }));
+  CHECK(write_text(it.socket, "x").status == Status::failed);
+  CHECK(write_text(it.socket, "x").status == Status::failed);
+}
+
+TEST_CASE("the room of a socket is what the kernel still takes, and none where it cannot be told") {
+  Watched it(tcp_ends());
+  const std::size_t room = it.socket.room();
+  CHECK(room > 0);
+  const std::size_t taken = fill(it.socket);
+  CHECK(taken > 0);
+  CHECK(it.socket.room() < room);
+  CHECK(unix_ends().socket.room() == 0);
+}
+
+TEST_CASE("abort resets the peer, close ends in good order") {
+  {
+    Watched it(tcp_ends());
+    it.socket.abort();
+    CHECK(it.peer.next() == "reset");
+  }
+  {
+    Watched it(tcp_ends());
+    write_text(it.socket, "bye");
+    it.socket.close();
+    CHECK(it.peer.receive(10) == "bye");
+    CHECK(it.peer.next() == "end");
+  }
+}
+
+TEST_CASE("shutdown_write ends one direction only") {
+  Watched it(tcp_ends());
+  write_text(it.socket, "question");
+  it.socket.shutdown_write();
+  CHECK(it.peer.receive(20) == "question");
+  it.peer.send("answer");
+  REQUIRE(it.turn_until_readable());
+  CHECK(read_text(it.socket) == "answer");
+}
+
+TEST_CASE("another watcher takes over, and what was ready stays remembered") {
+  Watched it(tcp_ends());
+  it.peer.send("early");
+  REQUIRE(it.turn_until_readable());
+  Noted second;
+  it.socket.set_watcher(second);
+  const int told = it.noted.times;
+  CHECK(it.socket.readable());
+  CHECK(read_text(it.socket) == "early");
+  it.peer.send("late");
+  CHECK(it.turn_until_readable());
+  CHECK(second.times > 0);
+  CHECK(it.noted.times == told);
+}
+
+TEST_CASE("a moved socket takes its registration along") {
+  Watched it(tcp_ends());
+  it.peer.send("hi");
+  REQUIRE(it.turn_until_readable());
+  Socket moved(std::move(it.socket));
+  CHECK_FALSE(it.socket);
+  CHECK(moved.readable());
+  Socket assigned;
+  assigned = std::move(moved);
+  CHECK_FALSE(moved);
+  CHECK(read_text(assigned) == "hi");
+  it.peer.send("more");
+  CHECK(turn_until(it.loop, [&] { return assigned.readable(); }));
+}
+
+TEST_CASE("assigning over a socket closes the one that was there") {
+  Watched it(tcp_ends());
+  it.socket = Socket();
+  CHECK(it.peer.next() == "end");
+}
+
+TEST_CASE("keepalive is set as asked, and 0 leaves the system's setting in place") {
+  Ends changed = tcp_ends();
+  Ends plain = tcp_ends();
+  const int fd = changed.socket.fd();
+  changed.socket.set_keepalive({7s, 2500ms, 5, 1500ms});
+  CHECK(get_option(fd, SOL_SOCKET, SO_KEEPALIVE) == 1);
+  CHECK(get_option(fd, IPPROTO_TCP, TCP_KEEPIDLE) == 7);
+  CHECK(get_option(fd, IPPROTO_TCP, TCP_KEEPINTVL) == 3);  // never shorter than asked
+  CHECK(get_option(fd, IPPROTO_TCP, TCP_KEEPCNT) == 5);
+  CHECK(get_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT) == 1500);
+  const int other = plain.socket.fd();
+  const int idle = get_option(other, IPPROTO_TCP, TCP_KEEPIDLE);
+  plain.socket.set_keepalive({0s, 0s, 0, 0s});
+  CHECK(get_option(other, IPPROTO_TCP, TCP_KEEPIDLE) == idle);
+  CHECK(get_option(other, IPPROTO_TCP, TCP_USER_TIMEOUT) == 0);
+}

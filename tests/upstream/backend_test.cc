@@ -1,0 +1,126 @@
+#include "weir/upstream/backend.h"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <thread>
+#include <utility>
+#include <vector>
+
+using namespace weir;
+using namespace weir::upstream;
+using core::DialOutcome;
+
+namespace {
+
+BackendOptions options(std::uint32_t max_active = 0) {
+  BackendOptions result;
+  result.name = "pg-a";
+  result.address = core::parse_endpoint("127.0.0.1:5432").endpoint;
+  result.max_active = max_active;
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("a backend knows its name, its address and its text") {
+  const Backend backend(options(), 1);
+  CHECK(backend.name() == "pg-a");
+  CHECK(backend.address_text() == "127.0.0.1:5432");
+  CHECK(backend.address().text() == "127.0.0.1:5432");
+  BackendOptions named = options();
+  named.address = core::parse_endpoint("db.internal:5432").endpoint;
+  const Backend other(named, 1);
+  CHECK(other.address_text() == "db.internal:5432");
+  CHECK_FALSE(other.address());  // known only once it is resolved
+}
+
+TEST_CASE("a backend gives as many places as it has, and none more until one is given back") {
+  Backend backend(options(2), 1);
+  BackendLease first = backend.claim();
+  BackendLease second = backend.claim();
+  CHECK(first);
+  CHECK(second);
+  CHECK(backend.at_capacity());
+  CHECK_FALSE(backend.claim());
+  CHECK(backend.active() == 2);
+  first = {};
+  CHECK(backend.active() == 1);
+  CHECK_FALSE(backend.at_capacity());
+  CHECK(backend.claim());
+}
+
+TEST_CASE("a backend without a limit never refuses") {
+  Backend backend(options(0), 1);
+  std::vector<BackendLease> leases;
+  for (int i = 0; i < 1000; ++i) leases.push_back(backend.claim());
+  for (const BackendLease& lease : leases) CHECK(lease);
+  CHECK_FALSE(backend.at_capacity());
+  CHECK(backend.active() == 1000);
+  leases.clear();
+  CHECK(backend.active() == 0);
+}
+
+TEST_CASE("a moved lease is given back once, by its last holder") {
+  Backend backend(options(), 1);
+  {
+    BackendLease first = backend.claim();
+    CHECK(&*first == &backend);
+    CHECK(first->name() == "pg-a");
+    BackendLease second(std::move(first));
+    CHECK_FALSE(first);
+    BackendLease third;
+    third = std::move(second);
+    CHECK(third);
+    CHECK(backend.active() == 1);
+  }
+  CHECK(backend.active() == 0);
+}
+
+TEST_CASE("dials under way are counted by guards") {
+  Backend backend(options(), 1);
+  {
+    GaugeGuard first = backend.count_dial();
+    GaugeGuard second = backend.count_dial();
+    CHECK(backend.dialing() == 2);
+    GaugeGuard moved(std::move(first));
+    CHECK(backend.dialing() == 2);
+    second = {};
+    CHECK(backend.dialing() == 1);
+  }
+  CHECK(backend.dialing() == 0);
+}
+
+TEST_CASE("ADM-04: the limit of a backend is exact whatever the number of threads") {
+  constexpr std::uint32_t kLimit = 3;
+  Backend backend(options(kLimit), 4);
+  std::atomic<std::uint32_t> held{0};
+  std::atomic<bool> exceeded{false};
+  std::atomic<int> granted{0};
+  const auto work = [&] {
+    for (int i = 0; i < 20000; ++i) {
+      const BackendLease lease = backend.claim();
+      if (!lease) continue;
+      granted.fetch_add(1);
+      if (held.fetch_add(1) + 1 > kLimit) exceeded = true;
+      held.fetch_sub(1);
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) threads.emplace_back(work);
+  for (std::thread& thread : threads) thread.join();
+  CHECK_FALSE(exceeded.load());
+  CHECK(granted.load() > 0);
+  CHECK(backend.active() == 0);
+}
+
+TEST_CASE("dial totals are kept per worker and read as a sum") {
+  Backend backend(options(), 3);
+  const auto refused = static_cast<std::size_t>(DialOutcome::refused);
+  backend.dials(0)[refused].add();
+  backend.dials(2)[refused].add(4);
+  backend.dials(1)[static_cast<std::size_t>(DialOutcome::connected)].add();
+  CHECK(backend.dials(DialOutcome::refused) == 5);
+  CHECK(backend.dials(DialOutcome::connected) == 1);
+  CHECK(backend.dials(DialOutcome::timeout) == 0);
+}
