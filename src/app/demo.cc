@@ -63,6 +63,7 @@ class DemoBackend final : public net::Acceptor::Owner {
   }
   void on_accept_error(net::AcceptError) override {}
   void on_queue_empty() override {}
+  void on_drained() override {}
 
   net::Loop& loop_;
   const std::string name_;

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "weir/proxy/totals.h"
+#include "weir/core/json.h"
 
 namespace weir::app {
 namespace {
@@ -41,8 +41,8 @@ std::string json(const Snapshot::Listener& listener) {
 
 std::string json(const Snapshot::Backend& backend) {
   return fmt::format(R"({{"name":"{}","address":"{}","active":{},"dialing":{},"dials":{}}})",
-                     backend.name, backend.address, backend.active, backend.dialing,
-                     counts<core::DialOutcome>(backend.dials));
+                     backend.name, core::json_escaped(backend.address), backend.active,
+                     backend.dialing, counts<core::DialOutcome>(backend.dials));
 }
 
 std::string json(const Snapshot::Pool& pool);

@@ -45,17 +45,30 @@ class Worker::Thread {
   }
 
   void drain(std::function<void()> drained) {
-    for (const auto& listener : listeners_) listener->drain();
-    listeners_.clear();
-    if (sessions_.empty()) return drained();
-    sessions_.on_empty(std::move(drained));
+    drained_ = std::move(drained);
+    sessions_.on_empty([this] { report_if_drained(); });
+    listening_ = listeners_.size();
+    for (const auto& listener : listeners_) {
+      listener->drain([this] {
+        if (listening_ > 0) --listening_;  // a cut may have been quicker
+        report_if_drained();
+      });
+    }
+    report_if_drained();
   }
 
   void cut(core::CloseReason reason, bool at_once) {
+    if (at_once) listening_ = 0;  // what still waits in a queue goes with the process
     sessions_.for_each([=](proxy::Session& session) { session.cut(reason, at_once); });
+    report_if_drained();
   }
 
  private:
+  void report_if_drained() {
+    if (!drained_ || listening_ > 0 || !sessions_.empty()) return;
+    std::exchange(drained_, nullptr)();
+  }
+
   core::Rng random_;
   upstream::Selector selector_;
   net::WallClock clock_;
@@ -63,6 +76,9 @@ class Worker::Thread {
   proxy::SessionTable sessions_;
   proxy::Context context_;
   std::vector<std::unique_ptr<proxy::Listener>> listeners_;
+
+  std::function<void()> drained_;  // set while a drain is under way and not yet reported
+  std::size_t listening_ = 0;
 };
 
 Worker::Worker(std::size_t index, std::size_t workers) : index_(index), workers_(workers) {}

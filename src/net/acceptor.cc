@@ -82,32 +82,33 @@ void Acceptor::start() {
 
 void Acceptor::accept_some() {
   loop_.refresh_now();
-  for (int i = 0; i < kBatch; ++i) {
-    if (!owner_.may_accept()) {
-      pause();
-      return;
-    }
-    if (!accept_one()) break;
+  Accept last = Accept::another;
+  for (int i = 0; i < kBatch && last == Accept::another; ++i) {
+    last = owner_.may_accept() ? accept_one() : Accept::not_now;
   }
   owner_.on_queue_empty();
+  if (last == Accept::not_now) pause();
+  if (last == Accept::empty && draining_) {
+    poll_.reset();
+    socket_.close();
+    owner_.on_drained();
+  }
 }
 
-bool Acceptor::accept_one() {
+Acceptor::Accept Acceptor::accept_one() {
   sockaddr_storage storage;
   socklen_t length = sizeof storage;
   auto* address = reinterpret_cast<sockaddr*>(&storage);
   Descriptor accepted(::accept4(socket_.fd(), address, &length, SOCK_NONBLOCK | SOCK_CLOEXEC));
   if (accepted) {
     owner_.on_accepted(std::move(accepted), SocketAddress::from(address, length));
-    return true;
+    return Accept::another;
   }
-  if (errno == EAGAIN) return false;
-  if (errno == EINTR) return true;
+  if (errno == EAGAIN) return Accept::empty;
+  if (errno == EINTR) return Accept::another;
   const AcceptError error = classify(errno);
   owner_.on_accept_error(error);
-  if (error == AcceptError::aborted) return true;
-  pause();
-  return false;
+  return error == AcceptError::aborted ? Accept::another : Accept::not_now;
 }
 
 void Acceptor::pause() {
@@ -115,14 +116,12 @@ void Acceptor::pause() {
   pause_.arm(loop_.now() + kPause);
 }
 
-void Acceptor::drain_and_close() {
+void Acceptor::drain() {
+  draining_ = true;
   socket_.stop_handshakes();
-  loop_.refresh_now();
-  while (accept_one()) {
-  }
   pause_.cancel();
-  poll_.reset();
-  socket_.close();
+  start();
+  accept_some();
 }
 
 }  // namespace weir::net

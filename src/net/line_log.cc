@@ -1,17 +1,15 @@
 #include "weir/net/line_log.h"
 
 #include <fcntl.h>
-#include <poll.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <climits>
 #include <cstring>
 #include <system_error>
 
+#include "net/patient_writer.h"
 #include "weir/net/log.h"
 
 namespace weir::net {
@@ -25,9 +23,6 @@ constexpr std::size_t kLaneBytes = 1 << 20;
 // After a pass the writer rests, so that a busy worker wakes it 50 times a second and not once a
 // line. A line is in the file this much later at the most.
 constexpr milliseconds kRest(20);
-
-// How long the end waits for a reader that does not read.
-constexpr milliseconds kFinalFlush(1000);
 
 std::uint64_t lines(std::string_view text) {
   return static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
@@ -50,13 +45,13 @@ void LineLog::Lane::write(std::string_view line) {
 }
 
 LineLog::LineLog(const std::string& target, std::size_t workers)
-    : target_(target), enabled_(target != "off") {
+    : target_(target), enabled_(target != "off"), file_(std::make_unique<PatientWriter>()) {
   for (std::size_t worker = 0; worker < workers; ++worker) {
     lanes_.push_back(std::make_unique<Lane>(*this));
   }
   if (!enabled_) return;
   open();
-  if (!file_) throw std::system_error(errno, std::generic_category(), target_);
+  if (!*file_) throw std::system_error(errno, std::generic_category(), target_);
   writer_ = std::thread([this] { run(); });
 }
 
@@ -69,6 +64,7 @@ void LineLog::finish() {
     stop_ = true;
   }
   woken_.notify_one();
+  file_->hurry();
   writer_.join();
 }
 
@@ -125,40 +121,10 @@ void LineLog::drain(std::string& scratch) {
 }
 
 void LineLog::put(std::string_view text) {
-  while (!text.empty()) {
-    // A write of up to PIPE_BUF bytes does not block on a pipe that polls as writable; cut after a
-    // line, so that what is dropped later is dropped in whole lines.
-    std::size_t size = text.size();
-    if (may_block_) {
-      if (!wait_writable()) return lost(text, 0);
-      size = std::min<std::size_t>(size, PIPE_BUF);
-      if (const auto cut = text.rfind('\n', size - 1); cut != std::string_view::npos) {
-        size = cut + 1;
-      }
-    }
-    const ssize_t written = ::write(file_.get(), text.data(), size);
-    if (written >= 0) {
-      text.remove_prefix(static_cast<std::size_t>(written));
-    } else if (errno != EINTR && errno != EAGAIN) {
-      return lost(text, errno);
-    }
-  }
-}
-
-bool LineLog::wait_writable() {
-  using Clock = std::chrono::steady_clock;
-  for (;;) {
-    pollfd ready{file_.get(), POLLOUT, 0};
-    if (::poll(&ready, 1, static_cast<int>(kRest.count())) > 0) return true;
-    const std::lock_guard lock(mutex_);
-    if (!stop_) continue;
-    if (give_up_at_ == Clock::time_point::max()) give_up_at_ = Clock::now() + kFinalFlush;
-    if (Clock::now() >= give_up_at_) return false;
-  }
-}
-
-void LineLog::lost(std::string_view text, int error) {
-  lost_.add(lines(text));
+  int error = 0;
+  const std::string_view rest = file_->write(text, error);
+  if (rest.empty()) return;
+  lost_.add(lines(rest));
   static LogRate rate{std::chrono::seconds(10)};
   std::uint64_t held_back = 0;
   if (error != 0 && rate.admit(std::chrono::steady_clock::now(), held_back)) {
@@ -169,19 +135,18 @@ void LineLog::lost(std::string_view text, int error) {
 
 void LineLog::open() {
   const bool standard = target_ == "stdout";
-  Descriptor opened(standard
-                        ? ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
-                        : ::open(target_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640));
+  Descriptor opened(
+      standard
+          ? ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
+          : ::open(target_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0640));
   if (!opened) {
-    if (file_) {
+    if (*file_) {
       log(LogLevel::error, "log file", "cannot reopen {}: {}; the old file is kept", target_,
           std::strerror(errno));
     }
     return;
   }
-  file_ = std::move(opened);
-  struct stat kind {};
-  may_block_ = ::fstat(file_.get(), &kind) != 0 || !S_ISREG(kind.st_mode);
+  file_->replace(std::move(opened));
 }
 
 }  // namespace weir::net

@@ -113,9 +113,7 @@ ListenSocket ListenSocket::open(const core::Endpoint& endpoint, const ListenOpti
     error = reason("cannot bind");
     return {};
   }
-  if (!opened.unix_) {
-    share_port(opened.fd());  // from now on, so that the claim above was exclusive
-  } else {
+  if (opened.unix_) {
     struct stat bound {};
     if (::lstat(endpoint.host.c_str(), &bound) == 0) {
       opened.owned_path_ = endpoint.host;
@@ -127,6 +125,9 @@ ListenSocket ListenSocket::open(const core::Endpoint& endpoint, const ListenOpti
     error = reason("cannot listen");
     return {};
   }
+  // Only now may others join: with SO_REUSEADDR two sockets may be bound to one port, and it is
+  // listen() that lets only one of them have it.
+  if (!opened.unix_) share_port(opened.fd());
   return opened;
 }
 

@@ -1,12 +1,17 @@
 #include "weir/net/log.h"
 
+#include <fcntl.h>
 #include <spdlog/async.h>
-#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/sinks/base_sink.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <memory>
 #include <string>
+
+#include "net/patient_writer.h"
+#include "weir/core/json.h"
 
 namespace weir::net {
 namespace {
@@ -14,8 +19,26 @@ namespace {
 // Lines that may wait for a slow stderr.
 constexpr std::size_t kQueue = 8192;
 
+// stderr may be a pipe that nobody reads. Used by the one thread of the pool.
+class StderrSink final : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
+ public:
+  explicit StderrSink(std::shared_ptr<PatientWriter> to) : to_(std::move(to)) {}
+
+ private:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    spdlog::memory_buf_t line;
+    formatter_->format(message, line);
+    int error = 0;
+    (void)to_->write({line.data(), line.size()}, error);  // nobody is left to tell
+  }
+  void flush_() override {}
+
+  std::shared_ptr<PatientWriter> to_;
+};
+
 struct Log {
   LogFormat format = LogFormat::text;
+  std::shared_ptr<PatientWriter> out;
   std::shared_ptr<spdlog::details::thread_pool> writer;
   std::shared_ptr<spdlog::logger> leveled;
   std::shared_ptr<spdlog::logger> raw;
@@ -30,10 +53,9 @@ Log& the_log() {
 constexpr int kSilent = static_cast<int>(LogLevel::error) + 1;
 std::atomic<int> the_level{kSilent};
 
-std::shared_ptr<spdlog::logger> make_logger(
-    const std::shared_ptr<spdlog::details::thread_pool>& writer, const char* pattern) {
+std::shared_ptr<spdlog::logger> make_logger(const Log& log, const char* pattern) {
   auto logger = std::make_shared<spdlog::async_logger>(
-      "weir", std::make_shared<spdlog::sinks::stderr_sink_mt>(), writer,
+      "weir", std::make_shared<StderrSink>(log.out), log.writer,
       spdlog::async_overflow_policy::overrun_oldest);
   logger->set_pattern(pattern, spdlog::pattern_time_type::utc);
   logger->set_level(spdlog::level::trace);
@@ -54,35 +76,23 @@ spdlog::level::level_enum to_spdlog(LogLevel level) {
   return spdlog::level::info;
 }
 
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20) {
-      result += fmt::format("\\u{:04x}", static_cast<unsigned>(byte));
-    } else {
-      if (c == '"' || c == '\\') result += '\\';
-      result += c;
-    }
-  }
-  return result;
-}
-
 }  // namespace
 
 void start_log(const LogOptions& options) {
   Log& log = the_log();
   log.format = options.format;
+  log.out = std::make_shared<PatientWriter>(Descriptor(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)));
   log.writer = std::make_shared<spdlog::details::thread_pool>(kQueue, 1);
-  log.leveled = make_logger(log.writer, options.format == LogFormat::json
-                                            ? R"({"ts":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l",%v})"
-                                            : "%Y-%m-%dT%H:%M:%S.%eZ %-7l %v");
-  log.raw = make_logger(log.writer, "%v");
+  log.leveled = make_logger(log, options.format == LogFormat::json
+                                     ? R"({"ts":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l",%v})"
+                                     : "%Y-%m-%dT%H:%M:%S.%eZ %-7l %v");
+  log.raw = make_logger(log, "%v");
   the_level.store(static_cast<int>(options.level), std::memory_order_relaxed);
 }
 
 void stop_log() {
   the_level.store(kSilent, std::memory_order_relaxed);
+  if (the_log().out) the_log().out->hurry();
   the_log() = {};  // the writer's destructor writes what is queued and joins
 }
 
@@ -93,10 +103,10 @@ bool log_enabled(LogLevel level) {
 void write_log(LogLevel level, std::string_view about, std::string_view text) {
   const Log& log = the_log();
   if (!log.leveled) return;
-  const std::string line =
-      log.format == LogFormat::json
-          ? fmt::format(R"("about":"{}","message":"{}")", escaped(about), escaped(text))
-          : fmt::format("{}: {}", about, text);
+  const std::string line = log.format == LogFormat::json
+                               ? fmt::format(R"("about":"{}","message":"{}")",
+                                             core::json_escaped(about), core::json_escaped(text))
+                               : fmt::format("{}: {}", about, text);
   log.leveled->log(to_spdlog(level), line);
 }
 

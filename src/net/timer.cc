@@ -2,6 +2,7 @@
 
 #include <uv.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "net/timer_pool.h"
@@ -34,9 +35,9 @@ void Timer::start(core::TimePoint at) {
   using std::chrono::milliseconds;
   const core::Duration wait = at - loop_.now();
   // Rounded up, so that most timers need no second start; fired() checks what is left anyway,
-  // because libuv counts from its own, possibly older, idea of now.
-  const auto rounded = std::chrono::ceil<milliseconds>(
-      wait < core::Duration::zero() ? core::Duration::zero() : wait);
+  // because libuv counts from its own, possibly older, idea of now. At least one: libuv 1.44 stays
+  // in its round of timers while one is due, so one that is due whenever it fires would starve all.
+  const auto rounded = std::max(std::chrono::ceil<milliseconds>(wait), milliseconds(1));
   started_ = at;
   uv_timer_start(
       handle_->get(),

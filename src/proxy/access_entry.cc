@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "weir/core/json.h"
+
 namespace weir::proxy {
 namespace {
 
@@ -16,27 +18,36 @@ void append_ms(std::string& to, core::Duration duration) {
   fmt::format_to(std::back_inserter(to), FMT_COMPILE("{}.{:03}"), us / 1000, us % 1000);
 }
 
+// A field whose text may hold any byte: addresses, of which unix paths are one kind. Names and
+// reasons need no escaping.
+void append_text(std::string& to, std::string_view key, std::string_view text) {
+  fmt::format_to(std::back_inserter(to), FMT_COMPILE(R"(,"{}":")"), key);
+  core::append_json(to, text);
+  to += '"';
+}
+
 }  // namespace
 
-// Nothing here needs escaping: names and addresses come from the validated configuration or from
-// the kernel's numbers, the rest from closed lists.
 void append(std::string& to, const AccessEntry& entry, net::WallClock& clock) {
   const auto out = std::back_inserter(to);
   to += R"({"ts":")";
   clock.append_now(to);
-  fmt::format_to(
-      out, FMT_COMPILE(R"(","session":{},"listener":"{}","client":"{}","peer":"{}","pool":"{}")"),
-      entry.session, entry.listener, entry.client, entry.client, entry.pool);
+  fmt::format_to(out, FMT_COMPILE(R"(","session":{},"listener":"{}")"), entry.session,
+                 entry.listener);
+  append_text(to, "client", entry.client);
+  append_text(to, "peer", entry.client);
+  fmt::format_to(out, FMT_COMPILE(R"(,"pool":"{}")"), entry.pool);
   if (!entry.attempts.empty()) {
     const upstream::Attempt& last = entry.attempts.back();
-    fmt::format_to(out, FMT_COMPILE(R"(,"backend":"{}","address":"{}")"), last.backend->name(),
-                   last.address());
+    fmt::format_to(out, FMT_COMPILE(R"(,"backend":"{}")"), last.backend->name());
+    append_text(to, "address", last.address());
   }
   to += R"(,"attempts":[)";
   for (const upstream::Attempt& attempt : entry.attempts) {
     if (&attempt != entry.attempts.data()) to += ',';
-    fmt::format_to(out, FMT_COMPILE(R"({{"backend":"{}","address":"{}","outcome":"{}","ms":)"),
-                   attempt.backend->name(), attempt.address(), core::name(attempt.outcome));
+    fmt::format_to(out, FMT_COMPILE(R"({{"backend":"{}")"), attempt.backend->name());
+    append_text(to, "address", attempt.address());
+    fmt::format_to(out, FMT_COMPILE(R"(,"outcome":"{}","ms":)"), core::name(attempt.outcome));
     append_ms(to, attempt.took);
     to += '}';
   }

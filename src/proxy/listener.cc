@@ -16,11 +16,16 @@ Listener::Listener(const Context& context, ListenerState& state,
   }
 }
 
-void Listener::drain() {
+void Listener::drain(std::function<void()> drained) {
   draining_ = true;
-  for (const auto& acceptor : acceptors_) acceptor->drain_and_close();
-  acceptors_.clear();
-  next_ = {};
+  drained_ = std::move(drained);
+  undrained_ = acceptors_.size() + 1;
+  for (const auto& acceptor : acceptors_) acceptor->drain();
+  on_drained();
+}
+
+void Listener::on_drained() {
+  if (--undrained_ == 0) drained_();
 }
 
 bool Listener::may_accept() {

@@ -23,14 +23,14 @@ constexpr core::Duration kLongestPause = std::chrono::milliseconds(50);
 Parting::Parting(net::Socket& socket, Manner manner, core::Duration bound, core::TimePoint now)
     : manner_(manner), until_(now + bound), pause_(kFirstPause), next_look_(now) {
   if (!socket) return;
-  if (manner == Manner::linger || manner == Manner::refuse) socket.shutdown_write();
+  if (manner == Manner::finish || manner == Manner::linger) socket.shutdown_write();
   if (manner == Manner::close) socket.close();
   if (manner == Manner::abort) socket.abort();
 }
 
 bool Parting::step(net::Socket& socket, std::span<char> scratch, core::TimePoint now) {
   if (!socket) return gone();
-  const bool patient = manner_ == Manner::refuse || peer_still_sends_;
+  const bool patient = manner_ == Manner::linger || peer_still_sends_;
   if (drained(socket, scratch) || now >= until_ || (!patient && delivered(socket))) {
     if (manner_ == Manner::reset) {
       socket.abort();

@@ -93,6 +93,7 @@ Pipe::Step Pipe::move(net::Socket& source, net::Socket& sink, std::span<char> sc
     if (!stalled()) stall(now);
     return Step::wait;
   }
+  stalled_since_ = core::kNever;
   const std::span<char> into = scratch.first(next_read(sink, scratch.size()));
   const IoResult got = source.read(into);
   if (got.status == IoResult::Status::blocked) return Step::wait;

@@ -17,6 +17,10 @@ TimePoint session_deadline(Duration session, TimePoint now, core::Rng& rng) {
   return now + session - Duration(static_cast<std::int64_t>(rng.below(tenth + 1)));
 }
 
+// Whether the peer was reset, or on a unix socket has closed: it takes nothing any more. Only for a
+// socket that weir has not ended towards, for which both ends together look the same.
+bool gone(const net::Socket& socket) { return socket.peer_failed(); }
+
 }  // namespace
 
 Relay::Relay(net::Socket& client, net::Socket& backend, const upstream::TimeoutOptions& timeouts,
@@ -60,14 +64,20 @@ std::optional<RelayEnd> Relay::ended() const {
     return RelayEnd{client_ended_first_ ? CloseReason::client_closed : CloseReason::backend_closed,
                     Manner::close, Manner::close};
   }
-  // The backend ended in good order, and then refused what the client went on sending: its answer
-  // is complete and must arrive, whatever becomes of the client's bytes.
-  if (in_.state() == State::sink_broken && out_.state() == State::finished) {
-    return RelayEnd{CloseReason::backend_closed, Manner::linger, Manner::close};
+  // The backend ended in good order, and takes nothing any more: its answer is complete and must
+  // arrive, whatever becomes of what the client still sends.
+  if (out_.state() == State::finished) {
+    if (in_.state() == State::sink_broken) {
+      return RelayEnd{CloseReason::backend_closed, Manner::linger, Manner::close};
+    }
+    if (gone(backend_)) {
+      return RelayEnd{CloseReason::backend_closed, Manner::finish, Manner::close};
+    }
   }
-  // The mirror image: the client sent all it had, and was gone when the answer came.
-  if (out_.state() == State::sink_broken && in_.state() == State::finished) {
-    return RelayEnd{CloseReason::client_reset, Manner::close, Manner::linger};
+  // The client sent all it had, and did not wait for the answer.
+  if (in_.state() == State::finished && (out_.state() == State::sink_broken || gone(client_))) {
+    return RelayEnd{client_.is_tcp() ? CloseReason::client_reset : CloseReason::client_closed,
+                    Manner::close, Manner::reset};
   }
   return std::nullopt;
 }
@@ -110,11 +120,12 @@ std::optional<RelayEnd> Relay::on_deadline(TimePoint now) {
   }
   if (now < silence_deadline()) return std::nullopt;
   return RelayEnd{half_closed() ? CloseReason::half_close_timeout : CloseReason::idle_timeout,
-                  Manner::linger, Manner::linger};
+                  Manner::finish, Manner::finish};
 }
 
 RelayEnd Relay::cut(CloseReason reason) const {
-  // Whoever was in the middle of receiving must see that the rest is missing.
+  // Whoever was in the middle of receiving must see that the rest is missing; the others may be in
+  // the middle of sending.
   return {reason, out_.stalled() ? Manner::abort : Manner::linger,
           in_.stalled() ? Manner::abort : Manner::linger};
 }

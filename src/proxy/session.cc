@@ -24,7 +24,7 @@ namespace {
 constexpr core::Duration kKeepaliveDelay = std::chrono::milliseconds(500);
 
 // The end of a client that was never served.
-RelayEnd refusal(CloseReason reason) { return {reason, Manner::refuse, Manner::close}; }
+RelayEnd refusal(CloseReason reason) { return {reason, Manner::linger, Manner::close}; }
 
 }  // namespace
 

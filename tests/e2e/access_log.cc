@@ -1,41 +1,50 @@
 #include "tests/e2e/access_log.h"
 
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <stdexcept>
+
+#include "tests/net/tiny_json.h"
 
 namespace weir::e2e {
 namespace {
 
-using nlohmann::json;
-
-std::optional<double> optional_number(const json& line, const char* key) {
-  if (!line.contains(key)) return std::nullopt;
-  return line.at(key).get<double>();
+std::string text(const Json& line, const char* key) {
+  const Json& value = line[key];
+  if (value.kind != Json::Kind::text) throw std::runtime_error(std::string(key) + " is no text");
+  return value.text;
 }
 
-LogEntry entry(const json& line) {
+std::string optional_text(const Json& line, const char* key) {
+  return line.has(key) ? text(line, key) : "";
+}
+
+std::optional<double> optional_number(const Json& line, const char* key) {
+  if (!line.has(key)) return std::nullopt;
+  return line[key].number();
+}
+
+LogEntry entry(const Json& line) {
+  if (text(line, "ts").empty()) throw std::runtime_error("`ts` is empty");
+  if (text(line, "peer") != text(line, "client")) throw std::runtime_error("`peer` differs");
   LogEntry read;
-  if (line.at("ts").get<std::string>().empty()) throw std::runtime_error("`ts` is empty");
-  if (line.at("peer") != line.at("client")) throw std::runtime_error("`peer` is not `client`");
-  line.at("session").get_to(read.session);
-  line.at("listener").get_to(read.listener);
-  line.at("client").get_to(read.client);
-  line.at("pool").get_to(read.pool);
-  read.backend = line.value("backend", "");
-  read.address = line.value("address", "");
-  for (const json& attempt : line.at("attempts")) {
-    read.attempts.push_back({attempt.at("backend"), attempt.at("address"), attempt.at("outcome"),
-                             attempt.at("ms").get<double>()});
+  read.session = line["session"].count();
+  read.listener = text(line, "listener");
+  read.client = text(line, "client");
+  read.pool = text(line, "pool");
+  read.backend = optional_text(line, "backend");
+  read.address = optional_text(line, "address");
+  for (const Json& attempt : line["attempts"].items) {
+    read.attempts.push_back({text(attempt, "backend"), text(attempt, "address"),
+                             text(attempt, "outcome"), attempt["ms"].number()});
   }
   read.connect_ms = optional_number(line, "connect_ms");
   read.first_byte_ms = optional_number(line, "first_byte_ms");
-  line.at("duration_ms").get_to(read.duration_ms);
-  line.at("bytes_in").get_to(read.bytes_in);
-  line.at("bytes_out").get_to(read.bytes_out);
-  line.at("closed_by").get_to(read.closed_by);
-  line.at("reason").get_to(read.reason);
+  read.duration_ms = line["duration_ms"].number();
+  read.bytes_in = line["bytes_in"].count();
+  read.bytes_out = line["bytes_out"].count();
+  read.closed_by = text(line, "closed_by");
+  read.reason = text(line, "reason");
   return read;
 }
 
@@ -49,7 +58,7 @@ std::vector<LogEntry> read_access_log(const std::string& file) {
   // A line without its '\n' is still being written.
   for (std::string line; std::getline(text, line) && !text.eof();) {
     try {
-      entries.push_back(entry(json::parse(line)));
+      entries.push_back(entry(JsonReader::read(line)));
     } catch (const std::exception& error) {
       throw std::runtime_error("access log: " + std::string(error.what()) + " in " + line);
     }

@@ -28,16 +28,20 @@ std::uint64_t resident_bytes() {
   return resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
+// The scripted peers themselves compete for the processors, so a few may be late; a session that
+// is held up by the others would be late all the time.
 void echo(Ends& ends) {
+  int late = 0;
   for (int i = 0; i < 100; ++i) {
     const Stopwatch watch;
     ends.client.send(100);
     ends.backend.receive(100);
     ends.backend.send(100);
     ends.client.receive(100);
-    watch.expect_at_most(20ms);
+    if (watch.elapsed() > at_most(20ms)) ++late;
     silence(5ms);
   }
+  CHECK(late <= 5);
 }
 
 // Twenty senders as fast as they can go, twenty frozen readers, and one session that must not mind.

@@ -84,6 +84,7 @@ Stream::Stream(PeerDescriptor descriptor, Role role)
 Stream Stream::connect(const net::SocketAddress& to, Buffers buffers, At at) {
   PeerDescriptor descriptor(open_socket(to.family(), buffers, at));
   const auto until = Clock::now() + patience();
+  bool reset_already = false;
   while (::connect(descriptor.get(), to.generic(), to.length()) != 0) {
     if (errno == EISCONN) break;
     // A unix listener whose queue is full does not say when there is room.
@@ -98,11 +99,15 @@ Stream Stream::connect(const net::SocketAddress& to, Buffers buffers, At at) {
     int error = 0;
     socklen_t length = sizeof error;
     ::getsockopt(descriptor.get(), SOL_SOCKET, SO_ERROR, &error, &length);
+    // Reset since, which was told by this call: the connection had been there.
+    if (error == ECONNRESET) reset_already = true;
     errno = error;
-    if (error != 0) throw ScriptFailure(failure("connect"), at);
+    if (error != 0 && !reset_already) throw ScriptFailure(failure("connect"), at);
     break;
   }
-  return {std::move(descriptor), Role::client};
+  Stream stream(std::move(descriptor), Role::client);
+  stream.reset_told_ = reset_already;
+  return stream;
 }
 
 void Stream::set_session(std::uint64_t number) {
@@ -194,6 +199,7 @@ std::ptrdiff_t Stream::read_some(std::span<char> into, At at) {
     const ssize_t count = ::recv(fd(), into.data(), into.size(), 0);
     if (count >= 0) return count;
     if (errno == ECONNRESET || errno == EPIPE) return -1;
+    if (errno == ENOTCONN && reset_told_) return -1;
     if (errno != EAGAIN && errno != EINTR) throw ScriptFailure(failure("recv"), at);
     if (!wait_for(POLLIN, patience())) {
       throw ScriptFailure(fmt::format("nothing came for {} ms, after {} bytes of the pattern",

@@ -113,6 +113,7 @@ class Stream {
 
   PeerDescriptor descriptor_;
   Role role_;
+  bool reset_told_ = false;  // by the kernel, which tells it once, before anything was read
   Pattern outgoing_;
   Pattern incoming_;
 };
@@ -131,6 +132,7 @@ class Backend {
   Stream accept(At at = At::here());
   // Whether a connection waits to be accepted.
   bool has_waiting() const;
+  int fd() const { return descriptor_.get(); }  // the listening socket
   // Stops listening: the next dial is refused.
   void close();
 

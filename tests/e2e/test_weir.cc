@@ -14,7 +14,7 @@ namespace weir::e2e {
 namespace {
 
 // How often a condition is looked at.
-constexpr milliseconds kLook(1);
+constexpr milliseconds kLook(2);
 
 // CPU that an idle process may use in the quiet half second.
 constexpr milliseconds kQuiet(500);

@@ -46,6 +46,7 @@ struct Reception final : Acceptor::Owner {
   }
   void on_accept_error(AcceptError error) override { errors.push_back(error); }
   void on_queue_empty() override { ++emptied; }
+  void on_drained() override { drained = true; }
 
   std::vector<Peer> clients(int count) {
     std::vector<Peer> made;
@@ -60,6 +61,7 @@ struct Reception final : Acceptor::Owner {
   std::vector<core::TimePoint> refused_at;
   std::vector<AcceptError> errors;
   int emptied = 0;
+  bool drained = false;
   Acceptor acceptor;
   SocketAddress address;
 };
@@ -120,10 +122,11 @@ TEST_CASE("ACC-01: at the kernel's descriptor limit clients wait unharmed until 
   CHECK(desk.accepted[2].receive(1) == "x");
 }
 
-TEST_CASE("closing hands everything that waits to the owner and resets nobody") {
+TEST_CASE("draining hands everything that waits to the owner and resets nobody") {
   Reception desk;
   auto clients = desk.clients(100);
-  desk.acceptor.drain_and_close();
+  desk.acceptor.drain();
+  REQUIRE(turn_until(desk.loop, [&] { return desk.drained; }));
   REQUIRE(desk.accepted.size() == 100);
   for (Peer& each : desk.accepted) each.send("bye");
   for (Peer& client : clients) CHECK(client.receive(3) == "bye");
@@ -131,12 +134,15 @@ TEST_CASE("closing hands everything that waits to the owner and resets nobody") 
   turn_for(desk.loop, 2ms);
 }
 
-TEST_CASE("closing while paused hands over what waits, too") {
+TEST_CASE("draining waits for room, and then hands over what waits") {
   Reception desk;
   desk.room = 0;
   auto clients = desk.clients(4);
   CHECK(turn_until(desk.loop, [&] { return !desk.refused_at.empty(); }));
-  desk.acceptor.drain_and_close();
+  desk.acceptor.drain();
+  CHECK_FALSE(desk.drained);
+  desk.room = 1000;
+  CHECK(turn_until(desk.loop, [&] { return desk.drained; }));
   CHECK(desk.accepted.size() == 4);
 }
 
@@ -146,7 +152,8 @@ TEST_CASE("a unix listener's clients have no path of their own") {
   auto clients = desk.clients(2);
   CHECK(turn_until(desk.loop, [&] { return desk.accepted.size() == 2; }));
   CHECK(desk.peers[0] == "unix:");
-  desk.acceptor.drain_and_close();
+  desk.acceptor.drain();
+  CHECK(desk.drained);
   CHECK_FALSE(connect_to(desk.address));
 }
 

@@ -199,6 +199,19 @@ TEST_CASE("a look-up is answered on the loop that asked") {
   thread.join();
 }
 
+TEST_CASE("an answer is noticed when it comes, on a loop that has nothing else to do") {
+  Names dns(1s, 10s);
+  dns.server.names["db.test"] = {{"10.0.0.1"}, {}};
+  const core::TimePoint start = dns.loop.refresh_now();
+  std::unique_ptr<Resolver::Lookup> lookup;
+  lookup = dns.resolver.lookup("db.test", dns.loop, [&](const Addresses& addresses) {
+    CHECK(addresses != nullptr);
+    dns.loop.stop();
+  });
+  dns.loop.run();
+  CHECK(dns.loop.refresh_now() - start < 10s);
+}
+
 TEST_CASE("questions under way when the resolver goes are answered with nothing") {
   Loop loop;
   DnsServer server(loop);

@@ -107,6 +107,15 @@ TEST_CASE("a write that was cut short leaves the socket unwritable until the pee
   }
 }
 
+TEST_CASE("a short count alone says that the rest would block") {
+  Watched it(unix_ends());
+  const std::string more(8 * 1024 * 1024, 'x');
+  const IoResult written = it.socket.write(more);
+  REQUIRE(written.status == Status::done);
+  REQUIRE(written.bytes < more.size());
+  CHECK_FALSE(it.socket.writable());
+}
+
 TEST_CASE("a write to a peer that was reset fails and raises no signal") {
   Watched it(tcp_ends());
   it.peer.reset();

@@ -127,6 +127,20 @@ TEST_CASE("a timer armed again in its own callback fires again") {
   CHECK_FALSE(timer->armed());
 }
 
+TEST_CASE("a timer that is due again whenever it fires leaves others their turn") {
+  Loop loop;
+  int fired = 0;
+  bool posted = false;
+  std::unique_ptr<Timer> timer;
+  timer = std::make_unique<Timer>(loop, [&] {
+    if (++fired < 100'000 && !posted) timer->arm(loop.now());
+  });
+  timer->arm(loop.now());
+  loop.post([&] { posted = true; });
+  CHECK(turn_until(loop, [&] { return posted; }));
+  CHECK(fired < 100'000);
+}
+
 TEST_CASE("a timer may be destroyed by its own callback") {
   Loop loop;
   int fired = 0;

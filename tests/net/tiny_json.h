@@ -20,29 +20,37 @@ struct Json {
   std::vector<Json> items;
   std::vector<std::pair<std::string, Json>> members;  // in their order
 
-  const Json& operator[](const std::string& key) const {
-    for (const auto& [name, value] : members) {
-      if (name == key) return value;
-    }
-    throw std::out_of_range("no " + key);
-  }
-  bool has(const std::string& key) const {
-    for (const auto& member : members) {
-      if (member.first == key) return true;
-    }
-    return false;
-  }
-  std::vector<std::string> keys() const {
-    std::vector<std::string> names;
-    for (const auto& member : members) names.push_back(member.first);
-    return names;
-  }
-  double number() const {
-    if (kind != Kind::number) throw std::runtime_error(text + " is no number");
-    return std::stod(text);
-  }
+  const Json& operator[](const std::string& key) const;
+  bool has(const std::string& key) const;
+  std::vector<std::string> keys() const;
+  double number() const;
   std::uint64_t count() const { return std::stoull(text); }
 };
+
+inline const Json& Json::operator[](const std::string& key) const {
+  for (const auto& [name, value] : members) {
+    if (name == key) return value;
+  }
+  throw std::out_of_range("no " + key);
+}
+
+inline bool Json::has(const std::string& key) const {
+  for (const auto& member : members) {
+    if (member.first == key) return true;
+  }
+  return false;
+}
+
+inline std::vector<std::string> Json::keys() const {
+  std::vector<std::string> names;
+  for (const auto& member : members) names.push_back(member.first);
+  return names;
+}
+
+inline double Json::number() const {
+  if (kind != Kind::number) throw std::runtime_error(text + " is no number");
+  return std::stod(text);
+}
 
 class JsonReader {
  public:

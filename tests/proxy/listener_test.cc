@@ -69,7 +69,7 @@ TEST_CASE(
   std::vector<Peer> waiting;
   for (int i = 0; i < 10; ++i) waiting.push_back(service.client());
   for (Peer& client : waiting) client.send("question");
-  service.listener->drain();
+  service.listener->drain([] {});
   CHECK(accepted(service) == 11);
   for (Peer& client : waiting) {
     CHECK(client.next() == "end");
@@ -86,6 +86,28 @@ TEST_CASE(
   service.settle();
 }
 
+TEST_CASE("draining without descriptors waits for some, and resets nobody meanwhile") {
+  Backlog backend;
+  Service service(made_pool({backend.address().text()}), 0, 2);  // for one session
+  Peer served = service.client();
+  CHECK(service.until([&] { return service.table.size() == 1; }));
+  std::vector<Peer> waiting;
+  for (int i = 0; i < 3; ++i) waiting.push_back(service.client());
+  int drained = 0;
+  service.listener->drain([&] { ++drained; });
+  turn_for(service.loop, 60ms);
+  CHECK(drained == 0);
+  for (Peer& client : waiting) CHECK(client.next(false) == "nothing");
+  served.reset();
+  for (Peer& client : waiting) {
+    CHECK(service.until([&] { return client.next(false) == "end"; }));
+    client.close();
+  }
+  CHECK(service.until([&] { return drained == 1; }));
+  service.settle();
+  CHECK(service.closed_as(CloseReason::shutdown) == 3);
+}
+
 TEST_CASE("a unix listener serves, and its file is gone after the drain") {
   ScratchFolder folder;
   Backlog backend;
@@ -93,7 +115,7 @@ TEST_CASE("a unix listener serves, and its file is gone after the drain") {
   Peer client = service.client();
   client.send("x");
   CHECK(service.until([&] { return service.state.totals(0).bytes_in.value() == 1; }));
-  service.listener->drain();
+  service.listener->drain([] {});
   CHECK_FALSE(std::filesystem::exists(folder.file("s")));
   client.close();
   backend.accept().close();

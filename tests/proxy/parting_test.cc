@@ -46,7 +46,7 @@ TEST_CASE("nobody to take leave of is over at once") {
   Parting none;
   Socket empty;
   CHECK(none.step(empty, {}, core::TimePoint{1000s}));
-  Parting closed(empty, Manner::linger, 5s, core::TimePoint{1000s});
+  Parting closed(empty, Manner::finish, 5s, core::TimePoint{1000s});
   CHECK(closed.step(empty, {}, core::TimePoint{1000s}));
 }
 
@@ -61,8 +61,21 @@ TEST_CASE("close and abort are over at once, with an end and with a reset") {
   CHECK(bad.peer.next() == "reset");
 }
 
+TEST_CASE("a peer that is gone asks for no further look") {
+  for (const Manner manner : {Manner::close, Manner::abort}) {
+    Farewell story(tcp_ends());
+    story.begin(manner);
+    CHECK(story.step());
+    CHECK(story.parting.next_look() == core::kNever);
+  }
+  Socket empty;
+  Parting nobody(empty, Manner::close, 5s, core::TimePoint{1000s});
+  CHECK(nobody.step(empty, {}, core::TimePoint{1000s}));
+  CHECK(nobody.next_look() == core::kNever);
+}
+
 TEST_CASE("a bound of 0 closes at once, whatever the peer does") {
-  for (const Manner manner : {Manner::linger, Manner::refuse}) {
+  for (const Manner manner : {Manner::finish, Manner::linger}) {
     Farewell story(tcp_ends());
     story.begin(manner, 0s);
     CHECK(story.step());
@@ -74,7 +87,7 @@ TEST_CASE("a bound of 0 closes at once, whatever the peer does") {
 TEST_CASE("lingering is over once a silent peer has everything") {
   Farewell story(tcp_ends());
   write_text(story.ends.socket, "bye");
-  story.begin(Manner::linger);
+  story.begin(Manner::finish);
   CHECK(story.until_over());
   CHECK(story.parting.next_look() == core::kNever);
   CHECK(story.peer.receive(10) == "bye");
@@ -89,7 +102,7 @@ TEST_CASE("HC-06: lingering keeps the last bytes from a reset while the peer sti
   while (story.ends.socket.writable()) {
     written += story.ends.socket.write(std::string_view(text).substr(written)).bytes;
   }
-  story.begin(Manner::linger);
+  story.begin(Manner::finish);
   std::string received;
   bool over = false;
   CHECK(turn_until(story.loop, [&] {
@@ -102,10 +115,27 @@ TEST_CASE("HC-06: lingering keeps the last bytes from a reset while the peer sti
   CHECK(story.peer.next() == "end");
 }
 
+TEST_CASE("a peer that still sends is read on until it ends, though it has everything") {
+  Farewell story(tcp_ends());
+  write_text(story.ends.socket, "bye");
+  CHECK(story.peer.receive(3) == "bye");
+  story.begin(Manner::linger);
+  story.peer.send("still busy");
+  CHECK(turn_until(story.loop, [&] {
+    return story.ends.socket.readable() && story.ends.socket.unacknowledged() == 0;
+  }));
+  CHECK_FALSE(story.step());
+  story.now += 4s;
+  CHECK_FALSE(story.step());
+  story.peer.shut_write();
+  CHECK(story.until_over());
+  CHECK(story.peer.next() == "end");
+}
+
 TEST_CASE("lingering ends at its bound although the peer takes nothing") {
   Farewell story(tcp_ends(8192));
   fill(story.ends.socket);
-  story.begin(Manner::linger, 5s);
+  story.begin(Manner::finish, 5s);
   CHECK_FALSE(story.step());
   story.now += 5s - 1ns;
   CHECK_FALSE(story.step());
@@ -117,7 +147,7 @@ TEST_CASE("looks come soon at first, then less often, and never after the bound"
   Farewell story(tcp_ends(8192));
   fill(story.ends.socket);
   const core::TimePoint start = story.now;
-  story.begin(Manner::linger, 300ms);
+  story.begin(Manner::finish, 300ms);
   std::vector<core::Duration> pauses;
   while (!story.step()) {
     REQUIRE(story.parting.next_look() > story.now);
@@ -133,7 +163,7 @@ TEST_CASE("looks come soon at first, then less often, and never after the bound"
 
 TEST_CASE("a refused client sees an end in good order, and may still send until it ends too") {
   Farewell story(tcp_ends());
-  story.begin(Manner::refuse);
+  story.begin(Manner::linger);
   CHECK(story.peer.next() == "end");
   story.now += 4s;
   CHECK_FALSE(story.step());  // it has only just come, and may be about to send
@@ -147,7 +177,7 @@ TEST_CASE("a refused client sees an end in good order, and may still send until 
 
 TEST_CASE("a refused client that stays is closed at the bound") {
   Farewell story(tcp_ends());
-  story.begin(Manner::refuse, 5s);
+  story.begin(Manner::linger, 5s);
   story.now += 5s;
   CHECK(story.step());
 }
@@ -180,14 +210,14 @@ TEST_CASE("a reset that cannot be delivered comes at the bound all the same") {
 TEST_CASE("what a unix socket took is with the peer already") {
   Farewell story(unix_ends());
   write_text(story.ends.socket, "bye");
-  story.begin(Manner::linger);
+  story.begin(Manner::finish);
   CHECK(story.step());
   CHECK(story.peer.receive(10) == "bye");
 }
 
 TEST_CASE("a peer that sends without end gives others their turn, one buffer at a time") {
   Farewell story(tcp_ends());
-  story.begin(Manner::refuse);
+  story.begin(Manner::linger);
   const std::string block(256 * 1024, 'x');
   bool gave_way = false;
   CHECK(turn_until(story.loop, [&] {

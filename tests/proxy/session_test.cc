@@ -113,6 +113,20 @@ TEST_CASE("when no backend can be reached the client sees an end in good order")
   CHECK(service.closed_as(CloseReason::upstream_connect_failed) == 1);
 }
 
+TEST_CASE("a refused client that stays for its linger holds up nobody else") {
+  Refusing backend;
+  Service service(made_pool({at(backend.address())}));
+  Peer client = service.client();
+  CHECK(service.until(
+      [&] { return service.pool.backend(0).dials(core::DialOutcome::refused) == 1; }));
+  const core::TimePoint start = service.loop.refresh_now();
+  turn_for(service.loop, 20ms);
+  CHECK(service.loop.refresh_now() - start < 3s);  // and not the five seconds of the linger
+  CHECK(client.next() == "end");
+  client.close();
+  service.settle();
+}
+
 TEST_CASE("a client beyond the listener's limit is refused as listener_full, without a dial") {
   Backlog backend;
   Service service(made_pool({at(backend.address())}), 1);
@@ -188,6 +202,7 @@ TEST_CASE("an idle session ends as idle_timeout, never early") {
   options.timeouts.idle = 30ms;
   Service service(options);
   Peer client = service.client();
+  CHECK(service.until([&] { return service.table.size() == 1; }));
   service.settle();
   CHECK(service.closed_as(CloseReason::idle_timeout) == 1);
   const auto lines = service.log_lines();
@@ -202,6 +217,7 @@ TEST_CASE("a session that lasts ends at its own deadline, not when keepalive is 
   Service service(options);
   Peer client = service.client();
   const core::TimePoint start = service.loop.refresh_now();
+  CHECK(service.until([&] { return service.table.size() == 1; }));
   service.settle();  // setting it must not disturb the deadline of the session
   CHECK(service.closed_as(CloseReason::idle_timeout) == 1);
   CHECK(service.loop.refresh_now() - start >= 700ms);

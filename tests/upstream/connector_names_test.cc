@@ -84,6 +84,16 @@ TEST_CASE("the second address of a name serves when the first one refuses") {
   CHECK(story.count(0, DialOutcome::connected) == 1);
 }
 
+TEST_CASE("when no local port is left towards one address, the next one is tried all the same") {
+  PoolOptions options = made_pool({named(5432)});
+  options.source_address = core::parse_source_address("192.0.2.1").endpoint;
+  DialStory story(options);
+  story.dns.names["db.test"] = {{"127.0.0.1", "127.0.0.2"}, {}};
+  story.run();
+  CHECK(story.reason == CloseReason::local_error);
+  CHECK(story.attempts == Attempts{"a local_error", "a local_error"});
+}
+
 TEST_CASE("each address has an even share of the connect bound") {
   BlackHole first;
   BlackHole second(loopback(first.address().port(), "127.0.0.2"));

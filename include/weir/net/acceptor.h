@@ -33,6 +33,8 @@ class Acceptor {
     virtual void on_accept_error(AcceptError error) = 0;
     // No further accept follows in this turn.
     virtual void on_queue_empty() = 0;
+    // drain() has come to its end. The owner may destroy the acceptor.
+    virtual void on_drained() = 0;
 
    protected:
     ~Owner() = default;
@@ -44,16 +46,17 @@ class Acceptor {
   ListenSocket& socket() { return socket_; }
 
   // Ends listening without a reset for what waits in the queue: lets no further handshake complete,
-  // hands everything that waits to the owner, closes.
-  void drain_and_close();
+  // hands everything that waits to the owner, closes. At once, unless descriptors are short.
+  void drain();
 
  private:
   struct Handle;
 
   void start();
+  enum class Accept : std::uint8_t { another, empty, not_now };
+
   void accept_some();
-  // One accept; false when nothing is left to accept now.
-  bool accept_one();
+  Accept accept_one();
   void pause();
 
   Loop& loop_;
@@ -61,6 +64,7 @@ class Acceptor {
   Owner& owner_;
   std::unique_ptr<Handle> poll_;
   Timer pause_;
+  bool draining_ = false;
 };
 
 }  // namespace weir::net

@@ -11,9 +11,10 @@
 #include <vector>
 
 #include "weir/core/counter.h"
-#include "weir/net/descriptor.h"
 
 namespace weir::net {
+
+class PatientWriter;
 
 // Lines from many workers into one file, through a bounded buffer per worker and one writer thread.
 // A pipe nobody reads or a full disk costs lines, which are counted, and never stalls a worker.
@@ -57,9 +58,7 @@ class LineLog {
   void run();
   void drain(std::string& scratch);
   void put(std::string_view text);
-  bool wait_writable();
   void open();
-  void lost(std::string_view text, int error);
 
   const std::string target_;
   const bool enabled_;
@@ -72,10 +71,8 @@ class LineLog {
   bool stop_ = false;
 
   // Writer thread from here on.
-  Descriptor file_;
-  bool may_block_ = false;  // a pipe or terminal: written in small pieces
-  core::Counter lost_;      // lines taken over but never written
-  std::chrono::steady_clock::time_point give_up_at_ = std::chrono::steady_clock::time_point::max();
+  std::unique_ptr<PatientWriter> file_;
+  core::Counter lost_;  // lines taken over but never written
   std::thread writer_;
 };
 

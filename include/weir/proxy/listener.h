@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -17,20 +19,23 @@ class Listener final : public net::Acceptor::Owner {
   Listener(const Context& context, ListenerState& state, std::vector<net::ListenSocket> sockets);
 
   // Stops listening. What already waits in an accept queue is accepted and refused in good order
-  // as `shutdown`, never reset.
-  void drain();
+  // as `shutdown`, never reset. Calls `drained`, perhaps at once, as its last act.
+  void drain(std::function<void()> drained);
 
  private:
   bool may_accept() override;
   void on_accepted(net::Descriptor socket, const net::SocketAddress& peer) override;
   void on_accept_error(net::AcceptError error) override;
   void on_queue_empty() override;
+  void on_drained() override;
   void report_limit(const char* what);
 
   const Context& context_;
   ListenerState& state_;
   net::DescriptorShare next_;  // taken before the accept that will need it
   bool draining_ = false;
+  std::function<void()> drained_;
+  std::size_t undrained_ = 0;
   std::vector<std::unique_ptr<net::Acceptor>> acceptors_;
 };
 

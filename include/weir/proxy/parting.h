@@ -11,11 +11,10 @@ namespace weir::proxy {
 // How weir takes leave of one peer.
 enum class Manner : std::uint8_t {
   close,   // both ends were seen and passed on: nothing is left to say
-  linger,  // FIN, then read on while the peer sends or has not acknowledged everything: a close
-           // with unread input would be a reset, and a reset can destroy what the peer has yet to
-           // read
-  refuse,  // FIN, then read on until the peer ends too: it has only just come and may be about to
-           // send, and must see an end in good order, not a reset
+  finish,  // FIN, then read on until the peer has acknowledged everything: it was silent, but a
+           // close with unread input would be a reset, which can destroy what it has yet to read
+  linger,  // FIN, then read on until the peer ends too: it may be in the middle of sending, and
+           // must see an end in good order, not a reset
   reset,   // RST, once the peer's kernel has everything sent before: what it may still read
   abort,   // RST now: what was sent is incomplete, and must not look like an end in good order
 };

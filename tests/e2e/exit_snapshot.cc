@@ -1,0 +1,78 @@
+#include <nlohmann/json.hpp>
+
+#include "tests/e2e/program.h"
+#include "weir/core/close_reason.h"
+#include "weir/core/dial_outcome.h"
+#include "weir/net/acceptor.h"
+
+namespace weir::e2e {
+namespace {
+
+using nlohmann::json;
+
+// Counts by name; those that are absent are 0. A name of no list is a failure.
+template <typename Key, std::size_t size>
+void read_counts(const json& from, std::array<std::uint64_t, size>& into) {
+  std::size_t known = 0;
+  for (std::size_t i = 0; i < size; ++i) {
+    const auto found = from.find(name(static_cast<Key>(i)));
+    if (found == from.end()) continue;
+    found->get_to(into[i]);
+    ++known;
+  }
+  if (known != from.size()) throw std::runtime_error("an unknown name in " + from.dump());
+}
+
+app::Snapshot::Listener listener(const json& from) {
+  app::Snapshot::Listener read;
+  from.at("name").get_to(read.name);
+  from.at("connections").get_to(read.connections);
+  from.at("accepted").get_to(read.accepted);
+  from.at("bytes_in").get_to(read.bytes_in);
+  from.at("bytes_out").get_to(read.bytes_out);
+  read_counts<net::AcceptError>(from.at("accept_errors"), read.accept_errors);
+  read_counts<core::CloseReason>(from.at("closed"), read.closed);
+  return read;
+}
+
+app::Snapshot::Pool pool(const json& from) {
+  app::Snapshot::Pool read;
+  from.at("name").get_to(read.name);
+  from.at("active").get_to(read.active);
+  for (const json& each : from.at("backends")) {
+    app::Snapshot::Backend& backend = read.backends.emplace_back();
+    each.at("name").get_to(backend.name);
+    each.at("address").get_to(backend.address);
+    each.at("active").get_to(backend.active);
+    each.at("dialing").get_to(backend.dialing);
+    read_counts<core::DialOutcome>(each.at("dials"), backend.dials);
+  }
+  return read;
+}
+
+app::Snapshot snapshot(const json& from) {
+  app::Snapshot read;
+  from.at("sessions").get_to(read.sessions);
+  from.at("access_log_dropped").get_to(read.access_log_dropped);
+  from.at("open_fds").get_to(read.open_fds);
+  for (const json& each : from.at("listeners")) read.listeners.push_back(listener(each));
+  for (const json& each : from.at("pools")) read.pools.push_back(pool(each));
+  return read;
+}
+
+}  // namespace
+
+app::Snapshot exit_snapshot(const std::string& errors, At at) {
+  const auto begin = errors.find(R"({"event":"exit_snapshot")");
+  if (begin == std::string::npos) {
+    throw ScriptFailure("no exit snapshot in\n" + errors, at);
+  }
+  const std::string line = errors.substr(begin, errors.find('\n', begin) - begin);
+  try {
+    return snapshot(json::parse(line).at("snapshot"));
+  } catch (const std::exception& error) {
+    throw ScriptFailure(std::string(error.what()) + " in " + line, at);
+  }
+}
+
+}  // namespace weir::e2e
