@@ -221,6 +221,7 @@ void Instance::Parts::on_signal(int number) {
   }
   if (draining_) {
     net::log(LogLevel::warning, "weir", "second signal: exiting at once");
+    access_log_->finish();
     net::stop_log();
     std::_Exit(1);
   }

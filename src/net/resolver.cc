@@ -8,9 +8,14 @@
 #include "net/ares_channel.h"
 #include "weir/net/log.h"
 #include "weir/net/loop.h"
+#include "weir/net/timer.h"
 
 namespace weir::net {
 namespace {
+
+// How long a known name waits for its renewal before its last good addresses are used: far below
+// any sensible `timeouts.connect`, well above a name server's round trip.
+constexpr core::Duration kPatience = std::chrono::milliseconds(250);
 
 // One asker's wish for an answer. `wanted` is touched on the asker's thread only.
 struct Wish {
@@ -56,9 +61,14 @@ class Resolver::Core {
   void ask(const std::string& name, std::shared_ptr<Wish> wish) {
     if (!channel_) return deliver(wish, nullptr);
     if (const Addresses known = cached(name, control.refresh_now())) return deliver(wish, known);
-    std::vector<std::shared_ptr<Wish>>& waiting = asked_[name];
-    waiting.push_back(std::move(wish));
-    if (waiting.size() > 1) return;
+    const auto [waiting, first] = asked_.try_emplace(name);
+    // The name server is being asked again, and has not answered in good time.
+    if (!first && overdue(name)) return deliver(wish, last_good(name));
+    waiting->second.wishes.push_back(std::move(wish));
+    if (!first) return;
+    waiting->second.patience =
+        std::make_unique<Timer>(control, [this, name] { overdue_now(name); });
+    waiting->second.patience->arm(control.now() + kPatience);
     channel_->ask(name, [this, name](AresChannel::Result result) { answered(name, result); });
   }
 
@@ -71,6 +81,31 @@ class Resolver::Core {
     Addresses addresses;
     core::TimePoint fresh_until;
   };
+
+  // A question under way, and who waits for its answer.
+  struct Question {
+    std::vector<std::shared_ptr<Wish>> wishes;
+    std::unique_ptr<Timer> patience;  // until those who can go on without the answer do
+  };
+
+  Addresses last_good(const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    const auto found = cache_.find(name);
+    return found == cache_.end() ? nullptr : found->second.addresses;
+  }
+
+  bool overdue(const std::string& name) {
+    return !asked_[name].patience->armed() && last_good(name) != nullptr;
+  }
+
+  // Whoever waits is given the last good addresses; the answer still renews them when it comes.
+  void overdue_now(const std::string& name) {
+    const Addresses known = last_good(name);
+    if (!known) return;
+    for (const std::shared_ptr<Wish>& wish : std::exchange(asked_[name].wishes, {})) {
+      deliver(wish, known);
+    }
+  }
 
   void answered(const std::string& name, AresChannel::Result& result) {
     Addresses addresses;
@@ -86,19 +121,21 @@ class Resolver::Core {
         cache_[name] = {addresses, control.now() + std::max(result.ttl, options_.ttl_floor)};
       }
     }
-    if (!result.error.empty()) {
+    static LogRate rate{std::chrono::seconds(10)};
+    std::uint64_t held_back = 0;
+    if (!result.error.empty() && rate.admit(control.now(), held_back)) {
       log(LogLevel::warning, "resolver", "cannot look up {}: {}{}", name, result.error,
           addresses ? "; its last known addresses are used on" : "");
     }
     const auto waiting = asked_.extract(name);
-    for (const std::shared_ptr<Wish>& wish : waiting.mapped()) deliver(wish, addresses);
+    for (const std::shared_ptr<Wish>& wish : waiting.mapped().wishes) deliver(wish, addresses);
   }
 
   const ResolverOptions options_;
   std::mutex mutex_;  // guards cache_, which data threads read
   std::map<std::string, Entry> cache_;
   // Control loop only from here on.
-  std::map<std::string, std::vector<std::shared_ptr<Wish>>> asked_;
+  std::map<std::string, Question> asked_;
   std::unique_ptr<AresChannel> channel_;
 };
 

@@ -64,7 +64,7 @@ TEST_CASE("a listener's counts by reason list only those above 0") {
   CHECK(orders["closed"]["shutdown"].count() == 6);
   CHECK(orders["bytes_in"].count() == 11);
   CHECK(orders["bytes_out"].count() == 12);
-  CHECK(json["listeners"].items[1]["closed"].members.empty());
+  CHECK(json["listeners"].items[1]["closed"].names.empty());
 }
 
 TEST_CASE("a pool shows its backends with their gauges and dials") {
@@ -80,7 +80,7 @@ TEST_CASE("a pool shows its backends with their gauges and dials") {
   CHECK(a["active"].count() == 4);
   CHECK(a["dialing"].count() == 1);
   CHECK(a["dials"]["refused"].count() == 9);
-  CHECK(pool["backends"].items[1]["dials"].members.empty());
+  CHECK(pool["backends"].items[1]["dials"].names.empty());
 }
 
 TEST_CASE("a backend at a unix path with any byte in it leaves the snapshot one object") {

@@ -46,7 +46,8 @@ TEST_CASE("a file is written to its end") {
   CHECK(writer.write(text, error).empty());
   CHECK(error == 0);
   CHECK((text_of(folder.file("f")) == text));
-  CHECK_FALSE(PatientWriter());
+  const PatientWriter none;
+  CHECK_FALSE(none);
 }
 
 TEST_CASE("a pipe whose reader comes late is waited for") {

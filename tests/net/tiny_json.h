@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cctype>
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +19,8 @@ struct Json {
   Kind kind = Kind::null;
   std::string text;  // of a text, or a number or boolean as written
   std::vector<Json> items;
-  std::vector<std::pair<std::string, Json>> members;  // in their order
+  std::vector<std::string> names;  // of an object's members, in their order
+  std::vector<Json> values;        // of the same
 
   const Json& operator[](const std::string& key) const;
   bool has(const std::string& key) const;
@@ -28,24 +30,17 @@ struct Json {
 };
 
 inline const Json& Json::operator[](const std::string& key) const {
-  for (const auto& [name, value] : members) {
-    if (name == key) return value;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i] == key) return values[i];
   }
   throw std::out_of_range("no " + key);
 }
 
 inline bool Json::has(const std::string& key) const {
-  for (const auto& member : members) {
-    if (member.first == key) return true;
-  }
-  return false;
+  return std::find(names.begin(), names.end(), key) != names.end();
 }
 
-inline std::vector<std::string> Json::keys() const {
-  std::vector<std::string> names;
-  for (const auto& member : members) names.push_back(member.first);
-  return names;
-}
+inline std::vector<std::string> Json::keys() const { return names; }
 
 inline double Json::number() const {
   if (kind != Kind::number) throw std::runtime_error(text + " is no number");
@@ -144,13 +139,14 @@ class JsonReader {
     result.kind = Json::Kind::object;
     expect('{');
     for (space(); peek() != '}'; space()) {
-      if (!result.members.empty()) expect(',');
+      if (!result.names.empty()) expect(',');
       space();
       std::string key = string();
       if (result.has(key)) throw std::runtime_error(key + " twice");
       space();
       expect(':');
-      result.members.emplace_back(std::move(key), value());
+      result.names.push_back(std::move(key));
+      result.values.push_back(value());
     }
     expect('}');
     return result;
