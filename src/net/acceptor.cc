@@ -62,7 +62,11 @@ Acceptor::Acceptor(Loop& loop, ListenSocket socket, Owner& owner)
       poll_(std::make_unique<Handle>(
           this, "uv_poll_init",
           [this](uv_poll_t* handle) { return uv_poll_init(loop_.uv(), handle, socket_.fd()); })),
-      pause_(loop, [this] { start(); }) {
+      pause_(loop, [this] {
+        start();
+        // The queue may have been emptied by what came before the pause, and then reports nothing.
+        if (draining_) accept_some();
+      }) {
   start();
 }
 
