@@ -18,6 +18,10 @@ constexpr int kBatch = 64;
 // long enough to cost nothing.
 constexpr core::Duration kPause = std::chrono::milliseconds(50);
 
+// How long a drain waits for the last packet of handshakes that had begun before it: a round trip
+// to a client not too far away. There is no way to ask how many there are.
+constexpr core::Duration kHandshake = std::chrono::milliseconds(50);
+
 AcceptError classify(int error) {
   switch (error) {
     case EMFILE:
@@ -65,7 +69,7 @@ Acceptor::Acceptor(Loop& loop, ListenSocket socket, Owner& owner)
       pause_(loop, [this] {
         start();
         // The queue may have been emptied by what came before the pause, and then reports nothing.
-        if (draining_) accept_some();
+        if (settled_at_ != core::kNever) accept_some();
       }) {
   start();
 }
@@ -92,7 +96,9 @@ void Acceptor::accept_some() {
   }
   owner_.on_queue_empty();
   if (last == Accept::not_now) pause();
-  if (last == Accept::empty && draining_) {
+  if (last == Accept::empty && settled_at_ != core::kNever) {
+    if (loop_.now() < settled_at_) return pause_.arm(settled_at_);
+    pause_.cancel();
     poll_.reset();
     socket_.close();
     owner_.on_drained();
@@ -121,8 +127,9 @@ void Acceptor::pause() {
 }
 
 void Acceptor::drain() {
-  draining_ = true;
   socket_.stop_handshakes();
+  const core::TimePoint now = loop_.refresh_now();
+  settled_at_ = socket_.is_unix() ? now : now + kHandshake;
   pause_.cancel();
   start();
   accept_some();

@@ -10,7 +10,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include "weir/net/socket.h"
@@ -140,8 +142,18 @@ ListenSocket ListenSocket::share() const {
 
 void ListenSocket::stop_handshakes() {
   if (!unix_) {
-    sock_filter drop{BPF_RET | BPF_K, 0, 0, 0};
-    const sock_fprog program{1, &drop};
+    // The filter sees a segment from its TCP header on; the flags are its 14th byte.
+    constexpr std::uint32_t kFlags = 13;
+    constexpr std::uint32_t kSynAndAck = 0x12;
+    constexpr std::uint32_t kSyn = 0x02;
+    sock_filter drop_syn[] = {
+        BPF_STMT(BPF_LD | BPF_B | BPF_ABS, kFlags),
+        BPF_STMT(BPF_ALU | BPF_AND | BPF_K, kSynAndAck),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kSyn, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, 0),
+        BPF_STMT(BPF_RET | BPF_K, 0xffffffff),
+    };
+    const sock_fprog program{std::size(drop_syn), drop_syn};
     ::setsockopt(fd(), SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
   }
   remove_path();

@@ -69,7 +69,9 @@ TEST_CASE(
   std::vector<Peer> waiting;
   for (int i = 0; i < 10; ++i) waiting.push_back(service.client());
   for (Peer& client : waiting) client.send("question");
-  service.listener->drain([] {});
+  bool drained = false;
+  service.listener->drain([&] { drained = true; });
+  CHECK(service.until([&] { return drained; }));
   CHECK(accepted(service) == 11);
   for (Peer& client : waiting) {
     CHECK(client.next() == "end");

@@ -45,8 +45,9 @@ class Acceptor {
 
   ListenSocket& socket() { return socket_; }
 
-  // Ends listening without a reset for what waits in the queue: lets no further handshake complete,
-  // hands everything that waits to the owner, closes. At once, unless descriptors are short.
+  // Ends listening without a reset for what waits in the queue: lets no further handshake begin,
+  // hands everything that waits to the owner, and closes when handshakes under way have had their
+  // time and the queue is empty.
   void drain();
 
  private:
@@ -64,7 +65,7 @@ class Acceptor {
   Owner& owner_;
   std::unique_ptr<Handle> poll_;
   Timer pause_;
-  bool draining_ = false;
+  core::TimePoint settled_at_ = core::kNever;  // while draining: when the queue grows no more
 };
 
 }  // namespace weir::net

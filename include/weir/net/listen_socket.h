@@ -42,8 +42,9 @@ class ListenSocket {
   SocketAddress address() const { return SocketAddress::local(fd()); }
   bool is_unix() const { return unix_; }
 
-  // Lets no further handshake complete, so that the accept queue can be emptied before the close:
-  // closing resets whatever still waits there (docs/adr/0001). A unix path is removed first.
+  // Lets no further handshake begin, so that the accept queue can be emptied before the close:
+  // closing resets whatever still waits there (docs/adr/0001). Handshakes under way may complete. A
+  // unix path is removed.
   void stop_handshakes();
   void close();
 
