@@ -191,7 +191,7 @@ void Instance::Parts::open_binds(proxy::ListenerState& listener,
       if (!claimed) {
         bind.port = socket.address().port();  // chosen by the kernel where it was 0
         net::log(LogLevel::info, "listener " + listener.options().name, "listening on {}",
-                 socket.address().text());
+                 bind.text());
       }
       sockets.push_back(std::move(socket));
     }
@@ -199,9 +199,8 @@ void Instance::Parts::open_binds(proxy::ListenerState& listener,
 }
 
 void Instance::Parts::handle_signals() {
-  signals_ = std::make_unique<net::Signals>(
-      control_, std::initializer_list<int>{SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2},
-      [this](int number) { on_signal(number); });
+  signals_ =
+      std::make_unique<net::Signals>(control_, kSignals, [this](int number) { on_signal(number); });
 }
 
 void Instance::Parts::on_signal(int number) {

@@ -10,6 +10,7 @@
 #include "weir/app/instance.h"
 #include "weir/config/load.h"
 #include "weir/net/log.h"
+#include "weir/net/signals.h"
 
 namespace {
 
@@ -20,11 +21,14 @@ constexpr int kFailed = 1;  // at run time
 constexpr int kUsage = 2;   // wrong usage or an invalid configuration
 
 int serve(const config::Configuration& configuration) {
+  // From the first client on, a signal means what the documents say: none is lost on the way here.
+  auto held = std::make_unique<net::HeldSignals>(app::Instance::kSignals);
   net::start_log(configuration.app.log);
   int code = kFailed;
   try {
     app::Instance instance(configuration);
     instance.handle_signals();
+    held.reset();
     code = instance.run();
     net::write_raw(
         fmt::format(R"({{"event":"exit_snapshot","snapshot":{}}})", instance.snapshot().json()));

@@ -9,6 +9,14 @@
 
 namespace weir::net {
 
+HeldSignals::HeldSignals(std::initializer_list<int> numbers) {
+  ::sigemptyset(&held_);
+  for (const int number : numbers) ::sigaddset(&held_, number);
+  ::pthread_sigmask(SIG_BLOCK, &held_, nullptr);
+}
+
+HeldSignals::~HeldSignals() { ::pthread_sigmask(SIG_UNBLOCK, &held_, nullptr); }
+
 struct Signals::Handle : UvHandle<uv_signal_t> {
   using UvHandle::UvHandle;
 };

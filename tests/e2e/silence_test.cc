@@ -13,9 +13,9 @@ TEST_CASE("TO-01: traffic in one direction alone keeps a session from being idle
   for (const Way& way : {kTcp, kUnixClient, kUnixBackend}) {
     for (const Side side : {Side::backend, Side::client}) {
       INFO(way.text());
-      Scene scene({.way = way, .timeouts = idle(500ms)});
+      Scene scene({.way = way, .timeouts = idle(1500ms)});
       Ends ends = scene.open();
-      for (int i = 0; i < 15; ++i) {
+      for (int i = 0; i < 20; ++i) {
         end_of(ends, side).send(1);
         end_of(ends, other(side)).receive(1);
         silence(scaled(100ms));

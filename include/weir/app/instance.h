@@ -1,5 +1,7 @@
 #pragma once
 
+#include <csignal>
+#include <initializer_list>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -25,8 +27,10 @@ class Instance {
   explicit Instance(const config::Configuration& configuration);
   ~Instance();  // cuts off whatever still runs
 
-  // Takes SIGTERM, SIGINT and the others for this instance while it runs. Before run(), at most
-  // one instance a process.
+  // The signals that mean something to weir.
+  static constexpr std::initializer_list<int> kSignals = {SIGTERM, SIGINT, SIGHUP, SIGUSR1,
+                                                          SIGUSR2};
+  // Takes them for this instance while it runs. Before run(), at most one instance a process.
   void handle_signals();
 
   // Runs the control loop until a drain has ended; answers the process's exit code.

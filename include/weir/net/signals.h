@@ -1,5 +1,6 @@
 #pragma once
 
+#include <csignal>
 #include <functional>
 #include <initializer_list>
 #include <memory>
@@ -8,6 +9,19 @@
 namespace weir::net {
 
 class Loop;
+
+// Holds signals back, in the thread that makes it and in all threads made from there while it
+// lives; destroyed, it lets those that came meanwhile through to its own thread.
+class HeldSignals {
+ public:
+  explicit HeldSignals(std::initializer_list<int> numbers);
+  ~HeldSignals();
+  HeldSignals(const HeldSignals&) = delete;
+  HeldSignals& operator=(const HeldSignals&) = delete;
+
+ private:
+  sigset_t held_;
+};
 
 // Delivers signals as ordinary calls on one loop, for as long as it lives. Loop thread only.
 class Signals {
