@@ -5,6 +5,7 @@
 #include <exception>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "weir/app/demo.h"
 #include "weir/app/instance.h"
@@ -20,9 +21,12 @@ using namespace weir;
 constexpr int kFailed = 1;  // at run time
 constexpr int kUsage = 2;   // wrong usage or an invalid configuration
 
-int serve(const config::Configuration& configuration) {
-  // From the first client on, a signal means what the documents say: none is lost on the way here.
-  auto held = std::make_unique<net::HeldSignals>(app::Instance::kSignals);
+// From the first client on, a signal means what the documents say: none is lost on the way there.
+// Held before any thread is made, as a thread that does not hold them would take them.
+using Held = std::unique_ptr<net::HeldSignals>;
+Held hold_signals() { return std::make_unique<net::HeldSignals>(app::Instance::kSignals); }
+
+int serve(const config::Configuration& configuration, Held held) {
   net::start_log(configuration.app.log);
   int code = kFailed;
   try {
@@ -40,10 +44,11 @@ int serve(const config::Configuration& configuration) {
 }
 
 int demo() {
+  Held held = hold_signals();
   const app::DemoBackends backends({"a", "b", "c"});
   std::fputs(app::demo_greeting().c_str(), stdout);
   std::fflush(stdout);
-  return serve(app::demo_configuration(backends));
+  return serve(app::demo_configuration(backends), std::move(held));
 }
 
 int load_and(const std::string& file, bool check) {
@@ -52,7 +57,7 @@ int load_and(const std::string& file, bool check) {
     fmt::print(stderr, "{}\n", problem.text(file));
   }
   if (!loaded.configuration) return kUsage;
-  if (!check) return serve(*loaded.configuration);
+  if (!check) return serve(*loaded.configuration, hold_signals());
   fmt::print("{}: ok\n", file);
   return 0;
 }

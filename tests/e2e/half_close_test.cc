@@ -153,7 +153,7 @@ TEST_CASE("HC-02: a backend that closes does not leave its silent client's socke
 
 TEST_CASE("HC-02: the live direction keeps a half-closed session open while bytes flow") {
   for (const Side side : {Side::backend, Side::client}) {
-    Scene scene({.timeouts = half_close_400()});
+    Scene scene({.timeouts = "idle: 10s, half_close: " + scaled_ms(800ms)});
     Ends ends = scene.open();
     Stream& first = end_of(ends, side);
     Stream& second = end_of(ends, other(side));
@@ -161,14 +161,14 @@ TEST_CASE("HC-02: the live direction keeps a half-closed session open while byte
     first.shutdown_write();
     CHECK(second.receive_to_end() == 10);
     Stopwatch since_last;
-    for (int i = 0; i < 10; ++i) {
+    for (int i = 0; i < 12; ++i) {
       silence(scaled(100ms));
       since_last.restart();
       second.send(1);
       first.receive(1);
     }
     first.expect_end();
-    since_last.expect_between(scaled(400ms), scaled(500ms));
+    since_last.expect_between(scaled(800ms), scaled(900ms));
     scene.weir.expect_closed(CloseReason::half_close_timeout);
     scene.weir.settle(scene.backend);
   }

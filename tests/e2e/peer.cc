@@ -197,9 +197,9 @@ bool Stream::try_send_byte() {
 std::ptrdiff_t Stream::read_some(std::span<char> into, At at) {
   for (;;) {
     const ssize_t count = ::recv(fd(), into.data(), into.size(), 0);
-    if (count >= 0) return count;
+    if (count > 0) return count;
+    if (count == 0) return reset_told_ ? -1 : 0;
     if (errno == ECONNRESET || errno == EPIPE) return -1;
-    if (errno == ENOTCONN && reset_told_) return -1;
     if (errno != EAGAIN && errno != EINTR) throw ScriptFailure(failure("recv"), at);
     if (!wait_for(POLLIN, patience())) {
       throw ScriptFailure(fmt::format("nothing came for {} ms, after {} bytes of the pattern",

@@ -17,7 +17,7 @@ TEST_CASE("session bounds a whole session, busy or not, and ends it in good orde
     const Stopwatch since_start;
     Ends ends = scene.open();
     auto backend = meanwhile([&] { return ends.backend.receive_to_end(); });
-    while (since_start.elapsed() < scaled(400ms)) {
+    while (since_start.elapsed() < scaled(300ms)) {
       ends.client.send(1);
       silence(5ms);
     }
@@ -32,32 +32,46 @@ TEST_CASE("session bounds a whole session, busy or not, and ends it in good orde
   }
 }
 
-TEST_CASE("session is shortened by up to a tenth at random, each session by its own") {
-  constexpr std::size_t kSessions = 30;
+// How long each of some sessions lasted that began together, in ms.
+std::vector<double> lasted(std::size_t sessions) {
   Scene scene({.timeouts = "session: " + scaled_ms(1000ms)});
   std::vector<Ends> all;
-  for (std::size_t i = 0; i < kSessions; ++i) all.push_back(scene.open());
-  std::vector<double> lasted;
-  for (const LogEntry& entry : scene.weir.expect_closed(CloseReason::session_timeout, kSessions)) {
-    lasted.push_back(entry.duration_ms);
+  for (std::size_t i = 0; i < sessions; ++i) all.push_back(scene.open());
+  for (Ends& ends : all) {
+    ends.client.expect_end();
+    ends.client.close();
+    ends.backend.close();
   }
-  const auto [least, most] = std::minmax_element(lasted.begin(), lasted.end());
-  CHECK(*least > static_cast<double>(scaled(900ms).count()) - 15);
-  CHECK(*most < static_cast<double>(at_most(scaled(1000ms)).count()));
-  // Of 30 numbers between 0 and 100 the chance to lie within 40 of each other is 1 in 10^10.
-  CHECK(*most - *least > static_cast<double>(scaled(40ms).count()));
-  for (Ends& ends : all) ends.client.expect_end();
+  std::vector<double> result;
+  for (const LogEntry& entry : scene.weir.expect_closed(CloseReason::session_timeout, sessions)) {
+    result.push_back(entry.duration_ms);
+  }
   scene.weir.settle(scene.backend);
+  return result;
+}
+
+TEST_CASE("session is shortened by up to a tenth at random, each session by its own") {
+  // Of 30 numbers between 0 and 100 the chance to lie within 40 of each other is 1 in 10^10. But a
+  // machine that stands still for a while ends all of them at once: then once more.
+  double spread = 0;
+  for (int round = 0; round < 5 && spread < 40; ++round) {
+    const std::vector<double> all = lasted(30);
+    const auto [least, most] = std::minmax_element(all.begin(), all.end());
+    CHECK(*least > static_cast<double>(scaled(900ms).count()) - 15);
+    CHECK(*most < static_cast<double>(at_most(scaled(1000ms)).count()));
+    spread = (*most - *least) / static_cast<double>(scaled(1ms).count());
+  }
+  CHECK(spread > 40);
 }
 
 TEST_CASE("a session that is cut while its reader is behind is seen to be incomplete") {
   Scene scene(
-      {.timeouts = "linger: 100ms, session: " + scaled_ms(500ms), .client = {.receive = 16384}});
+      {.timeouts = "linger: 100ms, session: " + scaled_ms(1500ms), .client = {.receive = 16384}});
   Ends ends = scene.open();
   const Stopwatch since_start;
   const std::uint64_t sent = ends.backend.send_until_blocked(64 << 20);
   scene.weir.expect_closed(CloseReason::session_timeout);
-  since_start.expect_at_most(scaled(500ms) + 200ms);
+  since_start.expect_at_most(scaled(1500ms) + 200ms);
   CHECK(ends.client.receive_to_reset() < sent);
   scene.weir.settle();
 }

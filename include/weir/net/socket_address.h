@@ -39,10 +39,11 @@ class SocketAddress {
   std::string text() const;
 
  private:
+  // The largest first: {} clears the first member only, and a unix path ends with a zero.
   union Storage {
+    sockaddr_un un;
     sockaddr_in6 v6;
     sockaddr_in v4;
-    sockaddr_un un;
   };
   Storage storage_{};
 };
