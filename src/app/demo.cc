@@ -62,7 +62,7 @@ class DemoBackend final : public net::Acceptor::Owner {
                           "backend " + name_ + " at your service; type a line\n");
   }
   void on_accept_error(net::AcceptError) override {}
-  void on_queue_empty() override {}
+  void on_batch_over() override {}
   void on_drained() override {}
 
   net::Loop& loop_;

@@ -1,7 +1,9 @@
 #include "weir/app/instance.h"
 
+#include <fmt/format.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <system_error>
@@ -65,6 +67,7 @@ class Instance::Parts {
   std::vector<net::SocketAddress> addresses(const std::string& listener) const;
 
  private:
+  void stop_workers();
   void make_pools();
   void make_listeners();
   std::vector<std::vector<Worker::Listening>> open_sockets();
@@ -125,18 +128,20 @@ Instance::Parts::Parts(const config::Configuration& configuration)
            worker_count_, limit, room / net::DescriptorShare::kPerSession);
 
   const Worker::Shared shared{resolver_, *descriptors_, *access_log_};
-  for (std::size_t index = 0; index < worker_count_; ++index) {
-    workers_[index]->start(shared, std::move(sockets[index]));
+  try {
+    for (std::size_t index = 0; index < worker_count_; ++index) {
+      workers_[index]->start(shared, std::move(sockets[index]));
+    }
+  } catch (const std::exception& error) {
+    stop_workers();
+    throw StartError(std::string("cannot start the workers: ") + error.what());
   }
 }
 
-Instance::Parts::~Parts() {
-  for (const auto& worker : workers_) {
-    // A worker that was never started, or was joined by run(), has nothing to cut.
-    if (draining_ && undrained_ == 0) break;
-    worker->cut(core::CloseReason::shutdown, true);
-  }
-  for (const auto& worker : workers_) worker->join();
+Instance::Parts::~Parts() { stop_workers(); }
+
+void Instance::Parts::stop_workers() {
+  for (const auto& worker : workers_) worker->stop();
 }
 
 void Instance::Parts::make_pools() {

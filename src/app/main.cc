@@ -45,10 +45,15 @@ int serve(const config::Configuration& configuration, Held held) {
 
 int demo() {
   Held held = hold_signals();
-  const app::DemoBackends backends({"a", "b", "c"});
-  std::fputs(app::demo_greeting().c_str(), stdout);
-  std::fflush(stdout);
-  return serve(app::demo_configuration(backends), std::move(held));
+  try {
+    const app::DemoBackends backends({"a", "b", "c"});
+    std::fputs(app::demo_greeting().c_str(), stdout);
+    std::fflush(stdout);
+    return serve(app::demo_configuration(backends), std::move(held));
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "weir: {}\n", error.what());
+    return kFailed;
+  }
 }
 
 int load_and(const std::string& file, bool check) {

@@ -58,7 +58,10 @@ class Worker::Thread {
   }
 
   void cut(core::CloseReason reason, bool at_once) {
-    if (at_once) listening_ = 0;  // what still waits in a queue goes with the process
+    if (at_once) {  // what still waits in a queue goes with the process
+      listeners_.clear();
+      listening_ = 0;
+    }
     sessions_.for_each([=](proxy::Session& session) { session.cut(reason, at_once); });
     report_if_drained();
   }
@@ -85,14 +88,20 @@ Worker::Worker(std::size_t index, std::size_t workers) : index_(index), workers_
 
 Worker::~Worker() { assert(!thread_.joinable()); }
 
+void Worker::stop() {
+  if (!thread_.joinable()) return running_.reset();
+  cut(core::CloseReason::shutdown, true);
+  join();
+}
+
 void Worker::start(const Shared& shared, std::vector<Listening> listening) {
-  thread_ = std::thread([this, shared, sockets = std::move(listening)]() mutable {
+  // Made here, where a failure can still be told.
+  running_ = std::make_unique<Thread>(*this, shared);
+  for (Listening& each : listening) running_->listen(each);
+  thread_ = std::thread([this] {
     ::pthread_setname_np(::pthread_self(), ("weir-" + std::to_string(index_)).c_str());
-    Thread running(*this, shared);
-    for (Listening& each : sockets) running.listen(each);
-    running_ = &running;
     loop_.run();
-    running_ = nullptr;
+    running_.reset();
   });
 }
 

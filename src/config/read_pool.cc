@@ -57,11 +57,24 @@ void read_keepalive(const Mapping& mapping, net::KeepaliveOptions& keepalive) {
   mapping.duration("user_timeout", keepalive.user_timeout);
 }
 
-BackendOptions read_backend(const Mapping& mapping, Source& source, Names& names) {
+// A socket bound to an address of one family cannot reach the other.
+void check_families(const Scalar& written, const core::Endpoint& address,
+                    const std::optional<core::Endpoint>& from, Source& source) {
+  using Kind = core::Endpoint::Kind;
+  const bool numeric = address.kind == Kind::ipv4 || address.kind == Kind::ipv6;
+  if (!from || !numeric || address.kind == from->kind) return;
+  source.error(written.at, written.path,
+               fmt::format("cannot be dialled from source_address {} (allowed: {})", from->host,
+                           from->kind == Kind::ipv4 ? "an IPv4 address" : "an IPv6 address"));
+}
+
+BackendOptions read_backend(const Mapping& mapping, Source& source, const PoolOptions& pool,
+                            Names& names) {
   BackendOptions backend;
   backend.name = read_name(mapping, source, names);
   if (const std::optional<Scalar> written = mapping.required_scalar("address")) {
     if (auto address = read_backend_address(*written, mapping.key("address"), source)) {
+      check_families(*written, *address, pool.source_address, source);
       backend.address = std::move(*address);
     }
   }
@@ -71,11 +84,12 @@ BackendOptions read_backend(const Mapping& mapping, Source& source, Names& names
   return backend;
 }
 
-void read_backends(const Mapping& mapping, Source& source, std::vector<BackendOptions>& backends) {
+void read_backends(const Mapping& mapping, Source& source, PoolOptions& pool) {
   Names names;
+  std::vector<BackendOptions>& backends = pool.backends;
   for (Mapping::Item& item : mapping.items("backends", "at least one backend")) {
     const Mapping backend(source, item.node, std::move(item.path), "pools[].backends[]");
-    backends.push_back(read_backend(backend, source, names));
+    backends.push_back(read_backend(backend, source, pool, names));
   }
   const bool all_zero =
       std::all_of(backends.begin(), backends.end(),
@@ -104,7 +118,7 @@ void read_pools(const Mapping& top, Source& source, Draft& draft, Names& pools) 
     read_timeouts(mapping.child("timeouts"), source, pool.timeouts);
     read_keepalive(mapping.child("keepalive"), pool.keepalive);
     read_source(mapping, source, pool);
-    read_backends(mapping, source, pool.backends);
+    read_backends(mapping, source, pool);
   }
 }
 

@@ -28,6 +28,8 @@ void read_access_log(const Mapping& log, Source& source, const std::string& dire
     source.wrong(*written, log.key("access"), "names no file");
   } else if (written->text == "stdout" || written->text == "off") {
     access_log = written->text;
+  } else if (written->text == "stderr") {
+    source.wrong(*written, log.key("access"), "is where the leveled log goes");
   } else if (written->yaml_word) {
     // Somebody who writes `no` wants no log, not a file of this name.
     source.wrong(*written, log.key("access"), "is a boolean or null in YAML");

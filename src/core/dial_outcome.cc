@@ -55,6 +55,10 @@ Verdict verdict(DialOutcome outcome) {
   return Verdict::neutral;
 }
 
+DialResult more_telling(DialResult earlier, DialResult later) {
+  return later.no_local_port && verdict(earlier.outcome) == Verdict::failure ? earlier : later;
+}
+
 bool retryable(DialResult result) {
   switch (result.outcome) {
     case DialOutcome::refused:

@@ -1,5 +1,6 @@
 #include "weir/net/acceptor.h"
 
+#include <poll.h>
 #include <sys/socket.h>
 #include <uv.h>
 
@@ -92,17 +93,25 @@ void Acceptor::accept_some() {
   loop_.refresh_now();
   Accept last = Accept::another;
   for (int i = 0; i < kBatch && last == Accept::another; ++i) {
-    last = owner_.may_accept() ? accept_one() : Accept::not_now;
+    last = owner_.may_accept() ? accept_one() : leave_waiting();
   }
-  owner_.on_queue_empty();
-  if (last == Accept::not_now) pause();
-  if (last == Accept::empty && settled_at_ != core::kNever) {
-    if (loop_.now() < settled_at_) return pause_.arm(settled_at_);
-    pause_.cancel();
-    poll_.reset();
-    socket_.close();
-    owner_.on_drained();
-  }
+  owner_.on_batch_over();
+  if (last == Accept::not_now) return pause();
+  if (settled_at_ == core::kNever) return;
+  // A queue that a full batch has emptied would report nothing any more.
+  if (last == Accept::another) return pause_.arm(loop_.now());
+  if (loop_.now() < settled_at_) return pause_.arm(settled_at_);
+  pause_.cancel();
+  poll_.reset();
+  socket_.close();
+  owner_.on_drained();
+}
+
+Acceptor::Accept Acceptor::leave_waiting() {
+  pollfd queue{.fd = socket_.fd(), .events = POLLIN, .revents = 0};
+  if (::poll(&queue, 1, 0) == 0) return Accept::empty;
+  owner_.on_accept_error(AcceptError::fd_limit);
+  return Accept::not_now;
 }
 
 Acceptor::Accept Acceptor::accept_one() {

@@ -3,6 +3,7 @@
 #include <uv.h>
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 
 #include "net/uv_handle.h"
@@ -23,10 +24,15 @@ AresChannel::Result to_result(int status, const ares_addrinfo* info) {
     result.error = ares_strerror(status);
     return result;
   }
-  int ttl = -1;
+  // The answer lives as long as the shortest-lived link of its chain: an alias is usually what an
+  // operator moves.
+  int ttl = std::numeric_limits<int>::max();
   for (const ares_addrinfo_node* node = info->nodes; node != nullptr; node = node->ai_next) {
     result.addresses.push_back(SocketAddress::from(node->ai_addr, node->ai_addrlen));
-    ttl = ttl < 0 ? node->ai_ttl : std::min(ttl, node->ai_ttl);
+    ttl = std::min(ttl, node->ai_ttl);
+  }
+  for (const ares_addrinfo_cname* alias = info->cnames; alias != nullptr; alias = alias->next) {
+    ttl = std::min(ttl, alias->ttl);
   }
   result.ttl = std::chrono::seconds(std::max(ttl, 0));
   if (result.addresses.empty()) result.error = "no addresses";

@@ -4,7 +4,6 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <fstream>
 #include <utility>
@@ -88,9 +87,11 @@ ConnectState begin_connect(const SocketAddress& to, const ConnectOptions& option
   if (tcp) {
     const int on = 1;
     ::setsockopt(opened.fd(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    ::setsockopt(opened.fd(), SOL_SOCKET, SO_OOBINLINE, &on, sizeof on);
     if (options.data_follows) opened.hold_acknowledgements(true);
     const SocketAddress& source = options.source;
-    if (source && source.family() == to.family()) {
+    if (source && source.family() != to.family()) return failed(EAFNOSUPPORT);
+    if (source) {
       // The port is chosen by connect, which knows the peer: one local port serves many backends.
       ::setsockopt(opened.fd(), IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on);
       if (::bind(opened.fd(), source.generic(), source.length()) != 0) return failed(errno);
@@ -108,10 +109,15 @@ ConnectState continue_connect(Socket& socket, const SocketAddress& to) {
     if (socket.writable()) return connected(socket, to);
     return {ConnectState::Kind::pending, {}};
   }
-  std::array<char, 1> first{};
-  const ssize_t count = ::recv(socket.fd(), first.data(), first.size(), MSG_PEEK);
-  if (count >= 0) return connected(socket, to);  // bytes, or an end in good order
-  if (errno == EAGAIN) return {ConnectState::Kind::pending, {}};
+  switch (socket.peek()) {
+    case IoResult::Status::done:
+    case IoResult::Status::end:  // in good order
+      return connected(socket, to);
+    case IoResult::Status::blocked:
+      return {ConnectState::Kind::pending, {}};
+    case IoResult::Status::failed:
+      break;
+  }
   return failed(errno);
 }
 

@@ -4,6 +4,7 @@
 #include <linux/filter.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -41,6 +42,19 @@ bool somebody_listens(const SocketAddress& address) {
   if (!probe) return true;  // cannot tell, so leave it alone
   if (::connect(probe.get(), address.generic(), address.length()) == 0) return true;
   return errno != ECONNREFUSED && errno != ENOENT;
+}
+
+// Anybody who may read the folder can hold its lock for ever: wait a second for other starting
+// instances, who hold it for a moment.
+bool lock_in_time(int folder) {
+  constexpr int kTries = 100;
+  for (int tries = 0; tries < kTries; ++tries) {
+    if (::flock(folder, LOCK_EX | LOCK_NB) == 0) return true;
+    if (errno != EWOULDBLOCK && errno != EINTR) return false;
+    ::poll(nullptr, 0, 10);
+  }
+  errno = EWOULDBLOCK;
+  return false;
 }
 
 // Makes room for a bind to `path`, or says why not. The caller holds the folder's lock, so that of
@@ -95,7 +109,7 @@ ListenSocket ListenSocket::open(const core::Endpoint& endpoint, const ListenOpti
   if (opened.unix_) {
     folder =
         Descriptor(::open(folder_of(endpoint.host).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!folder || ::flock(folder.get(), LOCK_EX) != 0) {
+    if (!folder || !lock_in_time(folder.get())) {
       error = reason(folder_of(endpoint.host).c_str());
       return {};
     }
@@ -108,7 +122,9 @@ ListenSocket ListenSocket::open(const core::Endpoint& endpoint, const ListenOpti
     if (address.family() == AF_INET6) {
       ::setsockopt(opened.fd(), IPPROTO_IPV6, IPV6_V6ONLY, &only, sizeof only);
     }
-    ::setsockopt(opened.fd(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);  // inherited
+    // Inherited by what is accepted: small segments go at once, urgent bytes stay in their place.
+    ::setsockopt(opened.fd(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    ::setsockopt(opened.fd(), SOL_SOCKET, SO_OOBINLINE, &on, sizeof on);
   }
 
   if (::bind(opened.fd(), address.generic(), address.length()) != 0) {
@@ -168,7 +184,7 @@ void ListenSocket::remove_path() {
   if (owned_path_.empty()) return;
   const std::string path = std::exchange(owned_path_, {});
   const Descriptor folder(::open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (folder) ::flock(folder.get(), LOCK_EX);
+  if (folder) ::flock(folder.get(), LOCK_EX | LOCK_NB);  // whoever holds it: the inode decides
   struct stat found {};
   if (::lstat(path.c_str(), &found) != 0) return;
   if (found.st_dev == device_ && found.st_ino == inode_) ::unlink(path.c_str());

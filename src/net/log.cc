@@ -44,7 +44,8 @@ struct Log {
   std::shared_ptr<spdlog::logger> raw;
 };
 
-// Set by start_log and stop_log only, while no other thread logs.
+// Set by start_log, while no other thread logs. stop_log leaves all but the writer in place, for
+// threads that are in the middle of a line.
 Log& the_log() {
   static Log log;
   return log;
@@ -59,6 +60,7 @@ std::shared_ptr<spdlog::logger> make_logger(const Log& log, const char* pattern)
       spdlog::async_overflow_policy::overrun_oldest);
   logger->set_pattern(pattern, spdlog::pattern_time_type::utc);
   logger->set_level(spdlog::level::trace);
+  logger->set_error_handler([](const std::string&) {});  // a line after the end: nobody to tell
   return logger;
 }
 
@@ -92,8 +94,9 @@ void start_log(const LogOptions& options) {
 
 void stop_log() {
   the_level.store(kSilent, std::memory_order_relaxed);
-  if (the_log().out) the_log().out->hurry();
-  the_log() = {};  // the writer's destructor writes what is queued and joins
+  Log& log = the_log();
+  if (log.out) log.out->hurry();
+  log.writer.reset();  // the last owner's destructor writes what is queued and joins
 }
 
 bool log_enabled(LogLevel level) {

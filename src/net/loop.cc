@@ -62,7 +62,9 @@ Loop::~Loop() {
   timers_.reset();
   sockets_.reset();
   mailbox_.reset();
-  uv_run(uv_.get(), UV_RUN_DEFAULT);  // lets the close callbacks of what was destroyed run
+  // Lets the close callbacks of what was destroyed run. Not UV_RUN_DEFAULT, which would wait for
+  // ever on a handle that was forgotten.
+  for (int rounds = 0; rounds < 4; ++rounds) uv_run(uv_.get(), UV_RUN_NOWAIT);
   [[maybe_unused]] const int left = uv_loop_close(uv_.get());
   assert(left == 0 && "a libuv handle outlived its loop");
 }

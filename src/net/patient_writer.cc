@@ -25,6 +25,15 @@ void PatientWriter::replace(Descriptor file) {
 
 std::string_view PatientWriter::write(std::string_view text, int& error) {
   error = 0;
+  if (torn_ && !text.empty()) {
+    torn_ = false;  // a line of nothing, rather than two in one
+    const std::string_view rest = write("\n", error);
+    if (!rest.empty()) {
+      torn_ = true;
+      return text;
+    }
+  }
+  const char* const begin = text.data();
   while (!text.empty()) {
     std::size_t size = text.size();
     if (may_block_) {
@@ -41,6 +50,7 @@ std::string_view PatientWriter::write(std::string_view text, int& error) {
       text.remove_prefix(static_cast<std::size_t>(written));
     } else if (errno != EINTR && errno != EAGAIN) {
       error = errno;
+      torn_ = text.data() != begin && text.data()[-1] != '\n';
       return text;
     }
   }

@@ -32,6 +32,7 @@ class PatientWriter {
 
   Descriptor file_;
   bool may_block_ = false;  // anything but a regular file
+  bool torn_ = false;       // what was written ends within a line, as a disk ran full there
   std::atomic<bool> hurried_{false};
   Clock::time_point give_up_at_ = Clock::time_point::max();
 };

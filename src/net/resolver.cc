@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "net/ares_channel.h"
@@ -51,16 +52,13 @@ class Resolver::Core {
       : control(loop), options_(options), channel_(std::make_unique<AresChannel>(loop, options)) {}
 
   Addresses cached(const std::string& name, core::TimePoint now) {
-    const std::lock_guard lock(mutex_);
-    const auto found = cache_.find(name);
-    if (found == cache_.end() || now >= found->second.fresh_until) return nullptr;
-    return found->second.addresses;
+    return fresh(name, now).value_or(nullptr);
   }
 
   // Control loop.
   void ask(const std::string& name, std::shared_ptr<Wish> wish) {
     if (!channel_) return deliver(wish, nullptr);
-    if (const Addresses known = cached(name, control.refresh_now())) return deliver(wish, known);
+    if (const auto known = fresh(name, control.refresh_now())) return deliver(wish, *known);
     const auto [waiting, first] = asked_.try_emplace(name);
     // The name server is being asked again, and has not answered in good time.
     if (!first && overdue(name)) return deliver(wish, last_good(name));
@@ -78,8 +76,9 @@ class Resolver::Core {
 
  private:
   struct Entry {
-    Addresses addresses;
+    Addresses addresses;  // the last good ones; null = there were none yet
     core::TimePoint fresh_until;
+    LogRate failures{std::chrono::seconds(10)};
   };
 
   // A question under way, and who waits for its answer.
@@ -87,6 +86,14 @@ class Resolver::Core {
     std::vector<std::shared_ptr<Wish>> wishes;
     std::unique_ptr<Timer> patience;  // until those who can go on without the answer do
   };
+
+  // What need not be asked for now; null addresses = the name failed a moment ago.
+  std::optional<Addresses> fresh(const std::string& name, core::TimePoint now) {
+    const std::lock_guard lock(mutex_);
+    const auto found = cache_.find(name);
+    if (found == cache_.end() || now >= found->second.fresh_until) return std::nullopt;
+    return found->second.addresses;
+  }
 
   Addresses last_good(const std::string& name) {
     const std::lock_guard lock(mutex_);
@@ -109,21 +116,22 @@ class Resolver::Core {
 
   void answered(const std::string& name, AresChannel::Result& result) {
     Addresses addresses;
+    bool say = false;
     {
       const std::lock_guard lock(mutex_);
-      if (result.addresses.empty()) {
-        if (const auto known = cache_.find(name); known != cache_.end()) {
-          known->second.fresh_until = control.now() + options_.ttl_floor;
-          addresses = known->second.addresses;
-        }
-      } else {
-        addresses = std::make_shared<const std::vector<SocketAddress>>(std::move(result.addresses));
-        cache_[name] = {addresses, control.now() + std::max(result.ttl, options_.ttl_floor)};
+      Entry& entry = cache_[name];
+      if (!result.addresses.empty()) {
+        entry.addresses =
+            std::make_shared<const std::vector<SocketAddress>>(std::move(result.addresses));
       }
+      // A failure too is believed for a while: not every client asks the name server again.
+      entry.fresh_until = control.now() + std::max(result.ttl, options_.ttl_floor);
+      addresses = entry.addresses;
+      std::uint64_t held_back = 0;
+      // Questions that the resolver's end cuts off are no failures.
+      say = channel_ && !result.error.empty() && entry.failures.admit(control.now(), held_back);
     }
-    static LogRate rate{std::chrono::seconds(10)};
-    std::uint64_t held_back = 0;
-    if (!result.error.empty() && rate.admit(control.now(), held_back)) {
+    if (say) {
       log(LogLevel::warning, "resolver", "cannot look up {}: {}{}", name, result.error,
           addresses ? "; its last known addresses are used on" : "");
     }

@@ -52,9 +52,10 @@ IoResult Socket::read(std::span<char> into) {
   SocketSet::Slot& slot = set_->slot(slot_);
   if (count > 0) {
     const auto bytes = static_cast<std::size_t>(count);
-    // A short read emptied the socket: whatever comes after it raises a new edge. Only an end that
-    // was announced already must be read out now, for it will not be announced again.
-    if (bytes < into.size() && !slot.ended) slot.readable = false;
+    // A short read emptied the socket: whatever comes after it raises a new edge. Not so at TCP's
+    // urgent mark and between a unix socket's messages, where reads stop short with more behind;
+    // and an end that was announced already will not be announced again.
+    if (bytes < into.size() && tcp_ && !slot.urgent && !slot.ended) slot.readable = false;
     return {IoResult::Status::done, bytes};
   }
   if (count == 0) {
@@ -65,6 +66,14 @@ IoResult Socket::read(std::span<char> into) {
     return {IoResult::Status::blocked, 0};
   }
   return {IoResult::Status::failed, 0};
+}
+
+IoResult::Status Socket::peek() const {
+  std::array<char, 1> first{};
+  const ssize_t count = ::recv(fd(), first.data(), first.size(), MSG_PEEK);
+  if (count > 0) return IoResult::Status::done;
+  if (count == 0) return IoResult::Status::end;
+  return errno == EAGAIN ? IoResult::Status::blocked : IoResult::Status::failed;
 }
 
 IoResult Socket::write(std::span<const char> from) {

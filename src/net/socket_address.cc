@@ -28,7 +28,7 @@ SocketAddress SocketAddress::from(const core::Endpoint& endpoint) {
       }
       result.storage_.v6.sin6_family = AF_INET6;
       result.storage_.v6.sin6_port = htons(endpoint.port);
-      break;
+      return from(result.generic(), sizeof result.storage_.v6);  // an IPv4 one in disguise as such
     case core::Endpoint::Kind::unix_path:
       if (endpoint.host.size() >= sizeof result.storage_.un.sun_path) return {};
       result.storage_.un.sun_family = AF_UNIX;

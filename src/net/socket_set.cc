@@ -60,7 +60,7 @@ int SocketSet::add(int fd, SocketWatcher& watcher) {
   }
   Slot& added = slot(index);
   epoll_event event{};
-  event.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
+  event.events = EPOLLIN | EPOLLPRI | EPOLLOUT | EPOLLRDHUP | EPOLLET;
   event.data.u64 = token(index, added.generation);
   if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0) {
     free_.push_back(index);
@@ -92,6 +92,7 @@ int SocketSet::fetch_and_dispatch(int wait_ms) {
     if (ready.generation != static_cast<std::uint32_t>(event.data.u64 >> 32)) continue;
     if ((event.events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) ready.readable = true;
     if ((event.events & EPOLLOUT) != 0) ready.writable = true;
+    if ((event.events & EPOLLPRI) != 0) ready.urgent = ready.readable = true;
     if ((event.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) ready.ended = true;
     if ((event.events & (EPOLLHUP | EPOLLERR)) != 0) ready.failed = true;
     ready.watcher->on_ready();

@@ -30,12 +30,10 @@ void Listener::on_drained() {
 
 bool Listener::may_accept() {
   if (!next_) next_ = net::DescriptorShare(context_.descriptors);
-  if (next_) return true;
-  on_accept_error(net::AcceptError::fd_limit);
-  return false;
+  return static_cast<bool>(next_);
 }
 
-void Listener::on_queue_empty() { next_ = {}; }
+void Listener::on_batch_over() { next_ = {}; }
 
 void Listener::on_accepted(net::Descriptor socket, const net::SocketAddress& peer) {
   state_.totals(context_.worker).accepted.add();
@@ -52,24 +50,23 @@ void Listener::on_accept_error(net::AcceptError error) {
   state_.totals(context_.worker).accept_errors[static_cast<std::size_t>(error)].add();
   switch (error) {
     case net::AcceptError::fd_limit:
-      return report_limit("the descriptor limit is reached");
+      return report(error, "the descriptor limit is reached");
     case net::AcceptError::no_memory:
-      return report_limit("the kernel has no memory for sockets");
+      return report(error, "the kernel has no memory for sockets");
     case net::AcceptError::other:
-      return report_limit("accept fails");
+      return report(error, "accept fails");
     case net::AcceptError::aborted:
       return;  // the client's business
   }
 }
 
-void Listener::report_limit(const char* what) {
-  static net::LogRate rate{std::chrono::seconds(10)};
+void Listener::report(net::AcceptError error, const char* what) {
   std::uint64_t held_back = 0;
-  if (!rate.admit(context_.loop.now(), held_back)) return;
+  if (!state_.log_rate(error).admit(context_.loop.now(), held_back)) return;
   net::log(net::LogLevel::warning, "listener " + state_.options().name,
            "{}: clients wait in the kernel's queue until sessions end ({} descriptors in use by "
-           "sessions, {} allowed)",
-           what, context_.descriptors.used(), context_.descriptors.capacity());
+           "sessions, {} allowed; seen {} times since this was last said)",
+           what, context_.descriptors.used(), context_.descriptors.capacity(), held_back + 1);
 }
 
 }  // namespace weir::proxy

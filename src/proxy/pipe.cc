@@ -41,20 +41,14 @@ Pipe::Next Pipe::pump(net::Socket& source, net::Socket& sink, std::span<char> sc
         step = held_size_ > 0 ? flush(sink, now, total) : move(source, sink, scratch, now, total);
         break;
       case State::ending:
-        if (held_size_ > 0) {
-          step = flush(sink, now, total);
-        } else {
-          if (!opposite_finished) sink.shutdown_write();
-          state_ = State::finished;
-          step = Step::wait;
-        }
-        break;
-      case State::source_reset:
-        step = held_size_ > 0 ? flush(sink, now, total) : Step::wait;
+        if (!opposite_finished) sink.shutdown_write();
+        state_ = State::finished;
+        step = Step::wait;
         break;
       case State::sink_broken:
         step = discard(source, scratch);
         break;
+      case State::source_reset:
       case State::finished:
         step = Step::wait;
         break;
@@ -68,8 +62,7 @@ Pipe::Step Pipe::flush(net::Socket& sink, core::TimePoint now, core::Counter& to
   const IoResult written = sink.write({held_.get() + held_begin_, held_size_});
   if (written.status == IoResult::Status::failed) {
     drop_held();
-    if (state_ == State::flowing) state_ = State::sink_broken;
-    if (state_ == State::ending) state_ = State::finished;
+    state_ = State::sink_broken;
     return Step::again;
   }
   if (written.status != IoResult::Status::done) return Step::wait;

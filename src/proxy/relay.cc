@@ -11,10 +11,10 @@ using core::TimePoint;
 
 // The whole session's bound, less up to a tenth: sessions that began together, after a restart,
 // must not end together.
-TimePoint session_deadline(Duration session, TimePoint now, core::Rng& rng) {
+TimePoint session_deadline(Duration session, TimePoint accepted, core::Rng& rng) {
   if (session == Duration::zero()) return core::kNever;
   const auto tenth = static_cast<std::uint64_t>(session.count() / 10);
-  return now + session - Duration(static_cast<std::int64_t>(rng.below(tenth + 1)));
+  return accepted + session - Duration(static_cast<std::int64_t>(rng.below(tenth + 1)));
 }
 
 // Whether the peer was reset, or on a unix socket has closed: it takes nothing any more. Only for a
@@ -24,13 +24,13 @@ bool gone(const net::Socket& socket) { return socket.peer_failed(); }
 }  // namespace
 
 Relay::Relay(net::Socket& client, net::Socket& backend, const upstream::TimeoutOptions& timeouts,
-             ListenerTotals& totals, TimePoint now, core::Rng& rng)
+             ListenerTotals& totals, TimePoint accepted, TimePoint now, core::Rng& rng)
     : client_(client),
       backend_(backend),
       timeouts_(timeouts),
       totals_(totals),
       started_(now),
-      session_deadline_(session_deadline(timeouts.session, now, rng)) {}
+      session_deadline_(session_deadline(timeouts.session, accepted, rng)) {}
 
 std::optional<RelayEnd> Relay::step(std::span<char> scratch, TimePoint now) {
   const Pipe::Next in = in_.pump(client_, backend_, scratch, now, totals_.bytes_in,
@@ -54,10 +54,10 @@ void Relay::note_half_close(TimePoint now) {
 
 std::optional<RelayEnd> Relay::ended() const {
   using State = Pipe::State;
-  if (in_.state() == State::source_reset && in_.flushed()) {
+  if (in_.state() == State::source_reset) {
     return RelayEnd{CloseReason::client_reset, Manner::close, Manner::reset};
   }
-  if (out_.state() == State::source_reset && out_.flushed()) {
+  if (out_.state() == State::source_reset) {
     return RelayEnd{CloseReason::backend_reset, Manner::reset, Manner::close};
   }
   if (in_.state() == State::finished && out_.state() == State::finished) {
@@ -74,10 +74,11 @@ std::optional<RelayEnd> Relay::ended() const {
       return RelayEnd{CloseReason::backend_closed, Manner::finish, Manner::close};
     }
   }
-  // The client sent all it had, and did not wait for the answer.
+  // The client sent all it had, and did not wait for the answer: on TCP it was reset, on a unix
+  // socket it has closed in good order.
   if (in_.state() == State::finished && (out_.state() == State::sink_broken || gone(client_))) {
-    return RelayEnd{client_.is_tcp() ? CloseReason::client_reset : CloseReason::client_closed,
-                    Manner::close, Manner::reset};
+    if (client_.is_tcp()) return RelayEnd{CloseReason::client_reset, Manner::close, Manner::reset};
+    return RelayEnd{CloseReason::client_closed, Manner::close, Manner::finish};
   }
   return std::nullopt;
 }
@@ -126,8 +127,11 @@ std::optional<RelayEnd> Relay::on_deadline(TimePoint now) {
 RelayEnd Relay::cut(CloseReason reason) const {
   // Whoever was in the middle of receiving must see that the rest is missing; the others may be in
   // the middle of sending.
-  return {reason, out_.stalled() ? Manner::abort : Manner::linger,
-          in_.stalled() ? Manner::abort : Manner::linger};
+  const auto manner = [](const Pipe& towards, const net::Socket& source) {
+    const bool more = towards.state() == Pipe::State::flowing && source.readable();
+    return more || towards.stalled() ? Manner::abort : Manner::linger;
+  };
+  return {reason, manner(out_, backend_), manner(in_, client_)};
 }
 
 }  // namespace weir::proxy

@@ -3,8 +3,6 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <utility>
 
 #include "weir/core/balancer.h"
@@ -144,11 +142,17 @@ std::optional<CloseReason> Session::client_left() {
     return client_.is_tcp() ? CloseReason::client_reset : CloseReason::client_closed;
   }
   if (!client_.peer_ended() || client_sent_something_) return std::nullopt;
-  std::array<char, 1> first{};
-  const ssize_t count = ::recv(client_.fd(), first.data(), first.size(), MSG_PEEK);
-  if (count == 0) return CloseReason::client_closed;
-  if (count < 0 && errno != EAGAIN && errno != EINTR) return CloseReason::client_reset;
-  client_sent_something_ = count > 0;
+  switch (client_.peek()) {
+    case net::IoResult::Status::end:
+      return CloseReason::client_closed;
+    case net::IoResult::Status::failed:
+      return CloseReason::client_reset;
+    case net::IoResult::Status::done:
+      client_sent_something_ = true;
+      break;
+    case net::IoResult::Status::blocked:
+      break;
+  }
   return std::nullopt;
 }
 
@@ -160,7 +164,7 @@ void Session::on_connected(upstream::Connection connection) {
   connected_ = context_.loop.now();
   keepalive_due_ = connected_ + kKeepaliveDelay;
   relay_.emplace(client_, backend_, pool_.options().timeouts, listener_.totals(context_.worker),
-                 connected_, context_.rng);
+                 accepted_, connected_, context_.rng);
   phase_ = Phase::relaying;
   const bool data_followed = connector_->data_follows();
   connector_.reset();

@@ -1,5 +1,7 @@
 #include "weir/upstream/connector.h"
 
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -14,9 +16,13 @@ using core::DialOutcome;
 using core::DialResult;
 using net::ConnectState;
 
-// How often a unix backend whose accept queue is full is asked again: the kernel does not say when
-// there is room.
-constexpr core::Duration kQueueFullRetry = std::chrono::milliseconds(5);
+// How soon a unix backend whose accept queue is full is asked again, as the kernel does not say
+// when there is room: soon at first, then less and less often, each client at its own time.
+constexpr core::Duration kQueueFullFirst = std::chrono::milliseconds(5);
+constexpr core::Duration kQueueFullMost = std::chrono::milliseconds(100);
+
+// Dials that fail at once (no route, no such path) follow each other in one turn up to here.
+constexpr int kDialsInOneTurn = 16;
 
 }  // namespace
 
@@ -67,6 +73,7 @@ void Connector::begin_dial(Selection selection) {
   dial_deadline_ = plan_.dial_deadline(now);
   addresses_ = nullptr;
   address_ = 0;
+  told_ = {};
   address_started_ = now;
   const core::Endpoint& endpoint = selection_.lease->options().address;
   if (endpoint.kind != core::Endpoint::Kind::name) return dial_address();
@@ -91,6 +98,7 @@ void Connector::resolved(const net::Addresses& addresses) {
 void Connector::dial_address() {
   const core::TimePoint now = context_.loop.now();
   address_started_ = now;
+  queue_full_pause_ = core::Backoff(kQueueFullFirst, kQueueFullMost);
   // Each address gets an even share of what is left, so that one that hangs leaves time for the
   // others within the same bound.
   const auto shares = static_cast<std::int64_t>(addresses() - address_);
@@ -98,23 +106,21 @@ void Connector::dial_address() {
   if (addresses_) {
     with_port_ = (*addresses_)[address_].with_port(selection_.lease->options().address.port);
   }
-  dial_next_address();
+  connect_once();
 }
 
-void Connector::dial_next_address() {
+void Connector::connect_once() {
   net::ConnectOptions options;
   options.data_follows = data_follows_;
-  if (const auto& source = pool_.options().source_address) {
-    options.source = net::SocketAddress::from(*source);
-  }
+  if (target().family() != AF_UNIX) options.source = pool_.source();
   handle(net::begin_connect(target(), options, socket_));
 }
 
 void Connector::handle(const ConnectState& state) {
   if (state.kind == ConnectState::Kind::failed) return address_failed(state.failure);
   if (state.kind == ConnectState::Kind::full) {
-    const core::TimePoint again = context_.loop.now() + kQueueFullRetry;
-    return wait_until(std::min(again, address_deadline_), Phase::queue_full);
+    const core::Duration pause = queue_full_pause_.next(context_.rng);
+    return wait_until(std::min(context_.loop.now() + pause, address_deadline_), Phase::queue_full);
   }
   if (phase_ != Phase::connecting && !socket_.watch(context_.loop.sockets(), *this)) {
     return address_failed({DialOutcome::local_error, false});
@@ -142,13 +148,14 @@ void Connector::on_timer() {
     case Phase::idle:
       return;
     case Phase::waiting:
+      dials_this_turn_ = 0;
       return choose();
     case Phase::resolving:
       lookup_.reset();
       record(DialOutcome::resolve_failed);
       return dial_failed({DialOutcome::resolve_failed, false});
     case Phase::queue_full:
-      if (now < address_deadline_) return dial_next_address();
+      if (now < address_deadline_) return connect_once();
       return address_failed({DialOutcome::timeout, false});
     case Phase::connecting:
       return address_failed({DialOutcome::timeout, false});
@@ -157,6 +164,7 @@ void Connector::on_timer() {
 
 void Connector::address_failed(DialResult result) {
   record(result.outcome);
+  told_ = core::more_telling(told_, result);
   if (socket_) socket_.abort();
   phase_ = Phase::idle;
   const bool ours = result.outcome == DialOutcome::local_error && !result.no_local_port;
@@ -164,7 +172,7 @@ void Connector::address_failed(DialResult result) {
     ++address_;
     return dial_address();
   }
-  dial_failed(result);
+  dial_failed(told_);
 }
 
 void Connector::dial_failed(DialResult result) {
@@ -183,7 +191,7 @@ void Connector::follow(const core::DialStep& step) {
     timer_.cancel();
     return owner_.on_dial_failed(*step.give_up);
   }
-  if (step.at <= context_.loop.now()) return choose();
+  if (step.at <= context_.loop.now() && ++dials_this_turn_ < kDialsInOneTurn) return choose();
   wait_until(step.at, Phase::waiting);
 }
 

@@ -5,7 +5,9 @@
 
 namespace weir::upstream {
 
-Pool::Pool(PoolOptions options, std::size_t workers) : options_(std::move(options)) {
+Pool::Pool(PoolOptions options, std::size_t workers) : options_(std::move(options)),
+      source_(options_.source_address ? net::SocketAddress::from(*options_.source_address)
+                                      : net::SocketAddress()) {
   std::map<std::uint32_t, std::vector<std::size_t>> by_priority;
   for (const BackendOptions& backend : options_.backends) {
     by_priority[backend.priority].push_back(backends_.size());
@@ -23,6 +25,7 @@ Pool::Pool(PoolOptions options, std::size_t workers) : options_(std::move(option
 
 std::optional<std::size_t> Pool::pick(std::size_t tier, std::span<const core::Candidate> candidates,
                                       std::uint64_t source_hash, core::Rng& rng) {
+  if (candidates.empty()) return std::nullopt;
   const std::lock_guard lock(mutex_);
   return tiers_[tier].balancer.pick(candidates, source_hash, rng);
 }

@@ -21,7 +21,8 @@ void Selector::collect(Pool& pool, std::size_t tier, const core::DialPlan& plan,
       refusals_.circuit = true;
       continue;
     }
-    if (backend.at_capacity() || lost_.contains(place)) {
+    if (lost_.contains(place)) continue;
+    if (backend.at_capacity()) {
       refusals_.capacity = true;
       continue;
     }
@@ -39,6 +40,7 @@ std::optional<Selection> Selector::select(Pool& pool, const core::DialPlan& plan
   begin_look();
   lost_.clear();
   for (std::size_t tier = 0; tier < pool.tiers().size();) {
+    const core::Left above = left_;  // what the tiers before this one hold
     collect(pool, tier, plan, now);
     const auto index = pool.pick(tier, candidates_, source_hash, rng_);
     if (!index) {
@@ -49,8 +51,10 @@ std::optional<Selection> Selector::select(Pool& pool, const core::DialPlan& plan
     Selection selection{place, pool.backend(place).claim(), {}};
     if (selection.lease) selection.permit = pool.backend(place).circuit().admit(now);
     if (selection.permit) return selection;
-    lost_.insert(place);  // another thread was quicker: choose again, in this tier, without it
-    left_ = core::Left::none;
+    // Another thread was quicker: choose again, in this tier, without it.
+    (selection.lease ? refusals_.circuit : refusals_.capacity) = true;
+    lost_.insert(place);
+    left_ = above;
   }
   return std::nullopt;
 }

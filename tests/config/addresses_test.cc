@@ -56,4 +56,21 @@ TEST_CASE("a source address has no port, and may be empty for none") {
   CHECK(source->host == "10.0.0.1");
 }
 
+TEST_CASE("a backend of the other family than the source address is refused") {
+  const auto pool = [](const std::string& source, const std::string& address) {
+    return with_pool("  - {name: p, source_address: \"" + source +
+                     "\", backends: [{name: b, address: \"" + address + "\"}]}\n");
+  };
+  const auto refused = load_text(pool("10.0.0.1", "[::1]:5"));
+  REQUIRE(refused.problems.size() == 1);
+  CHECK(refused.problems[0].path == "pools[0].backends[0].address");
+  CHECK(refused.problems[0].message ==
+        "cannot be dialled from source_address 10.0.0.1 (allowed: an IPv4 address)");
+  CHECK(load_text(pool("fd00::1", "10.0.0.2:5")).problems.size() == 1);
+  for (const char* fits : {"10.0.0.2:5", "db.test:5", "unix:/s"}) {
+    CAPTURE(fits);
+    CHECK(load_text(pool("10.0.0.1", fits)).problems.empty());
+  }
+}
+
 }  // namespace weir::config

@@ -89,6 +89,8 @@ TEST_CASE("an access log is stdout, off or a file, and no boolean that would nam
   check_refused({
       {"no", "log: {access: no}\n" + small_file(), 1, 15, "log.access", "boolean or null"},
       {"null", "log: {access: null}\n" + small_file(), 1, 15, "log.access", "boolean or null"},
+      {"stderr", "log: {access: stderr}\n" + small_file(), 1, 15, "log.access",
+       "is where the leveled log goes"},
       {"empty", "log: {access: \"\"}\n" + small_file(), 1, 15, "log.access", "names no file"},
   });
   CHECK(must_load("log: {access: off}\n" + small_file()).app.access_log == "off");

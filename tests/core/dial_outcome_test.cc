@@ -54,6 +54,19 @@ TEST_CASE("each failed dial has its verdict, its leave to retry and its close re
   }
 }
 
+TEST_CASE("an address that could not even be tried does not hide what another one said") {
+  const DialResult refused{DialOutcome::refused};
+  const DialResult timeout{DialOutcome::timeout};
+  const DialResult no_port{DialOutcome::local_error, true};
+  const DialResult no_memory{DialOutcome::local_error, false};
+  CHECK(more_telling(refused, no_port).outcome == DialOutcome::refused);
+  CHECK(more_telling(no_port, refused).outcome == DialOutcome::refused);
+  CHECK(more_telling(refused, timeout).outcome == DialOutcome::timeout);
+  CHECK(more_telling(no_port, no_port).no_local_port);
+  CHECK(more_telling({}, no_port).outcome == DialOutcome::local_error);
+  CHECK(more_telling(refused, no_memory).outcome == DialOutcome::local_error);
+}
+
 TEST_CASE("a dial that connected is a success and nothing to retry") {
   CHECK(verdict(DialOutcome::connected) == Verdict::success);
   CHECK_FALSE(retryable({DialOutcome::connected}));

@@ -35,11 +35,13 @@ TEST_CASE("dial: without a local address the fault is ours, and not the backend'
   weir.settle();
 }
 
-TEST_CASE("dial: without a local address towards one backend another family is tried") {
+TEST_CASE("dial: without a local address towards one backend another one is tried") {
+  const Folder folder;
+  const std::string path = folder.unix_socket("near");
   Service ipv4;
-  Service ipv6("::1");
+  Service near(path);
   TestWeir weir(Setup{.pool = "source_address: 192.0.2.1\n    balance: first",
-                      .backends = {ipv4.address(), ipv6.address()}}
+                      .backends = {ipv4.address(), path}}
                     .yaml());
   {
     Stream client = weir.connect();

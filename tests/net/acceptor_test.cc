@@ -45,7 +45,7 @@ struct Reception final : Acceptor::Owner {
     peers.push_back(peer.text());
   }
   void on_accept_error(AcceptError error) override { errors.push_back(error); }
-  void on_queue_empty() override { ++emptied; }
+  void on_batch_over() override { ++emptied; }
   void on_drained() override { drained = true; }
 
   std::vector<Peer> clients(int count) {
@@ -132,6 +132,23 @@ TEST_CASE("draining hands everything that waits to the owner and resets nobody")
   for (Peer& client : clients) CHECK(client.receive(3) == "bye");
   CHECK_FALSE(connect_to(desk.address));
   turn_for(desk.loop, 2ms);
+}
+
+TEST_CASE("draining comes to its end when the last of a full batch empties the queue") {
+  ScratchFolder folder;
+  core::Endpoint path;
+  path.kind = core::Endpoint::Kind::unix_path;
+  path.host = folder.file("s");
+  for (const core::Endpoint& endpoint : {any_port(), path}) {
+    for (const int full : {64, 128}) {
+      CAPTURE(full);
+      Reception desk(endpoint);
+      auto clients = desk.clients(full);
+      desk.acceptor.drain();
+      CHECK(turn_until(desk.loop, [&] { return desk.drained; }));
+      CHECK(desk.accepted.size() == static_cast<std::size_t>(full));
+    }
+  }
 }
 
 TEST_CASE("draining waits for room, and then hands over what waits") {

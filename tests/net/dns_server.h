@@ -23,6 +23,7 @@ class DnsServer final : SocketWatcher {
     std::vector<std::string> ipv6;
     std::uint32_t ttl = 60;
     int code = 0;  // 2 = server failure, 3 = no such name
+    std::uint32_t alias_ttl = 0;  // not 0: the name is an alias of `real.test`, which has the rest
   };
 
   explicit DnsServer(Loop& loop)
@@ -45,6 +46,12 @@ class DnsServer final : SocketWatcher {
  private:
   static constexpr std::uint8_t kA = 1;
   static constexpr std::uint8_t kAaaa = 28;
+
+  static std::string big_endian(std::uint32_t number) {
+    std::string bytes;
+    for (int shift = 24; shift >= 0; shift -= 8) bytes += static_cast<char>(number >> shift);
+    return bytes;
+  }
 
   void on_ready() override {
     for (;;) {
@@ -77,14 +84,21 @@ class DnsServer final : SocketWatcher {
 
     std::string records;
     std::uint8_t count = 0;
+    std::string owner{'\xc0', '\x0c'};  // the name of the question
+    if (entry.alias_ttl != 0) {
+      const std::string real("\x04real\x04test\0", 11);
+      records += owner + std::string{0, 5, 0, 1} + big_endian(entry.alias_ttl) +
+                 std::string{0, static_cast<char>(real.size())} + real;
+      owner = real;
+      ++count;
+    }
     for (const std::string& host : type == kA ? entry.ipv4 : entry.ipv6) {
       if (type != kA && type != kAaaa) break;
       std::array<char, 16> address{};
       ::inet_pton(type == kA ? AF_INET : AF_INET6, host.c_str(), address.data());
       const std::size_t bytes = type == kA ? 4 : 16;
-      records += {'\xc0', '\x0c', 0, static_cast<char>(type), 0, 1};  // the name of the question
-      for (int shift = 24; shift >= 0; shift -= 8) records += static_cast<char>(entry.ttl >> shift);
-      records += {0, static_cast<char>(bytes)};
+      records += owner + std::string{0, static_cast<char>(type), 0, 1} + big_endian(entry.ttl) +
+                 std::string{0, static_cast<char>(bytes)};
       records.append(address.data(), bytes);
       ++count;
     }

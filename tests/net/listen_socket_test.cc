@@ -1,6 +1,8 @@
 #include "weir/net/listen_socket.h"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/file.h>
 
 #include <atomic>
 #include <filesystem>
@@ -185,6 +187,16 @@ TEST_CASE("a unix path of 107 characters fits and one of 108 is refused, never c
 TEST_CASE("a unix path in a folder that does not exist is refused with the folder's name") {
   ScratchFolder folder;
   CHECK(contains(refusal(unix_path(folder.file("none/s"))), folder.file("none")));
+}
+
+TEST_CASE("a folder whose lock somebody holds for ever holds up neither a start nor an end") {
+  ScratchFolder folder;
+  ListenSocket before = must_open(unix_path(folder.file("before")));
+  const Descriptor holder(::open(folder.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  REQUIRE(::flock(holder.get(), LOCK_EX) == 0);
+  CHECK(contains(refusal(unix_path(folder.file("s"))), "Resource temporarily unavailable"));
+  before.close();
+  CHECK_FALSE(std::filesystem::exists(folder.file("before")));
 }
 
 TEST_CASE("closing leaves a path alone that somebody else has bound since") {

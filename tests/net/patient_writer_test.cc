@@ -1,6 +1,7 @@
 #include "net/patient_writer.h"
 
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 
 #include <cerrno>
 #include <chrono>
@@ -48,6 +49,24 @@ TEST_CASE("a file is written to its end") {
   CHECK((text_of(folder.file("f")) == text));
   const PatientWriter none;
   CHECK_FALSE(none);
+}
+
+TEST_CASE("after a disk that ran full within a line the next line begins on its own") {
+  ScratchFolder folder;
+  PatientWriter writer(
+      Descriptor(::open(folder.file("f").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600)));
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
+  const rlimit little{10, before.rlim_max};
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &little) == 0);
+  int error = 0;
+  CHECK(writer.write("one\ntwo two two\n", error) == "o two\n");
+  CHECK(error == EFBIG);
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &before) == 0);
+  CHECK(writer.write("three\n", error).empty());
+  CHECK(writer.write("four\n", error).empty());
+  CHECK(text_of(folder.file("f")) == "one\ntwo tw\nthree\nfour\n");
 }
 
 TEST_CASE("a pipe whose reader comes late is waited for") {

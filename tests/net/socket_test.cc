@@ -1,13 +1,18 @@
 #include "weir/net/socket.h"
 
 #include <doctest/doctest.h>
+#include <poll.h>
+#include <sys/socket.h>
 
 #include <array>
 #include <chrono>
+#include <cstring>
 #include <string>
 #include <utility>
 
 #include "tests/net/noted.h"
+#include "weir/net/connect.h"
+#include "weir/net/listen_socket.h"
 
 using namespace weir;
 using namespace weir::net;
@@ -53,6 +58,72 @@ TEST_CASE("what is readable stays remembered until a read has found the bottom")
   CHECK(read_text(it.socket, 5) == "again");
   CHECK(it.socket.read(it.buffer).status == Status::blocked);
   CHECK_FALSE(it.socket.readable());
+}
+
+// Ends through a listening socket and a dial of weir's own.
+Ends real_ends(bool accepted) {
+  std::string error;
+  core::Endpoint any;
+  any.host = "127.0.0.1";
+  const ListenSocket listening = ListenSocket::open(any, {}, error);
+  REQUIRE_MESSAGE(listening, error);
+  Socket dialled;
+  REQUIRE(begin_connect(listening.address(), {}, dialled).kind != ConnectState::Kind::failed);
+  pollfd queue{listening.fd(), POLLIN, 0};
+  REQUIRE(::poll(&queue, 1, 20000) == 1);
+  Descriptor taken(::accept4(listening.fd(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+  const auto blocking = [](int fd) { REQUIRE(::fcntl(fd, F_SETFL, 0) == 0); };
+  if (!accepted) {
+    blocking(taken.get());
+    return {std::move(dialled), Peer(std::move(taken))};
+  }
+  blocking(dialled.fd());
+  return {Socket(std::move(taken)), Peer(Descriptor(::fcntl(dialled.fd(), F_DUPFD_CLOEXEC, 3)))};
+}
+
+TEST_CASE("urgent bytes arrive in their place, and hide nothing that came behind them") {
+  for (const bool accepted : {true, false}) {
+    CAPTURE(accepted);
+    Watched it(real_ends(accepted));
+    it.peer.send("abc");
+    REQUIRE(::send(it.peer.fd(), "d", 1, MSG_OOB) == 1);
+    it.peer.send("efg");
+    std::string all;
+    CHECK(turn_until(it.loop, [&] {
+      // As long as the socket says so, and no longer.
+      while (it.socket.readable()) all += read_text(it.socket, 100);
+      return all.size() >= 7;
+    }));
+    CHECK(all == "abcdefg");
+    it.peer.send("h");
+    CHECK(turn_until(it.loop, [&] { return it.socket.readable(); }));
+    CHECK(read_text(it.socket, 100) == "h");
+  }
+}
+
+TEST_CASE("a unix peer's message with a descriptor hides nothing that came behind it") {
+  Watched it(unix_ends());
+  char bytes[] = "ab";
+  iovec part{bytes, 2};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  cmsghdr* rights = CMSG_FIRSTHDR(&message);
+  rights->cmsg_level = SOL_SOCKET;
+  rights->cmsg_type = SCM_RIGHTS;
+  rights->cmsg_len = CMSG_LEN(sizeof(int));
+  const int passed = it.peer.fd();
+  std::memcpy(CMSG_DATA(rights), &passed, sizeof passed);
+  REQUIRE(::sendmsg(it.peer.fd(), &message, 0) == 2);
+  it.peer.send("cd");
+  REQUIRE(it.turn_until_readable());
+  turn_for(it.loop, 3ms);
+  std::string all;
+  while (it.socket.readable()) all += read_text(it.socket, 100);
+  CHECK(all == "abcd");
 }
 
 TEST_CASE("an end that was announced stays readable behind the bytes before it") {

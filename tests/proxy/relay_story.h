@@ -18,7 +18,7 @@ struct RelayStory {
       : timeouts(options),
         client(net::tcp_ends(buffer)),
         backend(net::tcp_ends(buffer)),
-        relay(client.socket, backend.socket, timeouts, totals, start, rng) {
+        relay(client.socket, backend.socket, timeouts, totals, start, start, rng) {
     REQUIRE(client.socket.watch(loop.sockets(), noted));
     REQUIRE(backend.socket.watch(loop.sockets(), noted));
     REQUIRE(net::turn_until(

@@ -34,6 +34,7 @@ class Worker {
   Worker(std::size_t index, std::size_t workers);
   ~Worker();  // join() was called, or start() never was
 
+  // Throws when the thread or something it needs cannot be had; then stop().
   void start(const Shared& shared, std::vector<Listening> listening);
   // Stops accepting; calls `drained` on this worker's thread once no session is left. Any thread.
   void drain(std::function<void()> drained);
@@ -41,17 +42,19 @@ class Worker {
   void cut(core::CloseReason reason, bool at_once);
   // Ends the thread. All sessions must have ended.
   void join();
+  // Ends every session at once, then the thread; nothing when it was never started.
+  void stop();
 
   std::size_t sessions() const { return sessions_.load(std::memory_order_relaxed); }
 
  private:
-  class Thread;  // what lives and dies on the thread
+  class Thread;  // what belongs to the thread
 
   const std::size_t index_;
   const std::size_t workers_;
   net::Loop loop_;
   std::atomic<std::size_t> sessions_{0};
-  Thread* running_ = nullptr;  // set and read on the worker's thread
+  std::unique_ptr<Thread> running_;  // the thread's, once it runs
   std::thread thread_;
 };
 

@@ -40,6 +40,10 @@ struct DialResult {
 
 Verdict verdict(DialOutcome outcome);
 
+// What a dial over several addresses comes to: the later result, unless it is only that this
+// machine could not try that address, which undoes nothing that an earlier one says of the backend.
+DialResult more_telling(DialResult earlier, DialResult later);
+
 // Whether another backend may be tried after this.
 bool retryable(DialResult result);
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string_view>
 
@@ -27,12 +26,13 @@ class Acceptor {
  public:
   class Owner {
    public:
-    // Asked before each accept: false pauses, as at the descriptor limit.
+    // Asked before each accept. False keeps whoever waits waiting, as at the descriptor limit:
+    // on_accept_error(fd_limit) follows when somebody does.
     virtual bool may_accept() = 0;
     virtual void on_accepted(Descriptor socket, const SocketAddress& peer) = 0;
     virtual void on_accept_error(AcceptError error) = 0;
     // No further accept follows in this turn.
-    virtual void on_queue_empty() = 0;
+    virtual void on_batch_over() = 0;
     // drain() has come to its end. The owner may destroy the acceptor.
     virtual void on_drained() = 0;
 
@@ -58,6 +58,7 @@ class Acceptor {
 
   void accept_some();
   Accept accept_one();
+  Accept leave_waiting();
   void pause();
 
   Loop& loop_;

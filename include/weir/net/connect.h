@@ -14,7 +14,9 @@ struct ConnectState {
 };
 
 struct ConnectOptions {
-  SocketAddress source;  // local address to connect from; none = the kernel's choice
+  // Local address to connect from; none = the kernel's choice. An address of the other family
+  // cannot be reached from it.
+  SocketAddress source;
   // Bytes are waiting to be sent as soon as the connection stands. The last packet of the handshake
   // then travels with them instead of alone, which saves each side a packet; without them a backend
   // that speaks first would wait 40 ms for it. Acknowledgements are held back from then on: give

@@ -42,7 +42,8 @@ class LineLog {
   LineLog(const LineLog&) = delete;
   LineLog& operator=(const LineLog&) = delete;
 
-  // Writes what is queued, for a second at most, and ends the writer. No worker writes any more.
+  // Writes what is queued, for a second at most, and ends the writer; what workers write after it
+  // is lost. Called by one thread.
   void finish();
 
   bool enabled() const { return enabled_; }

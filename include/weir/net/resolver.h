@@ -26,9 +26,10 @@ struct ResolverOptions {
 using Addresses = std::shared_ptr<const std::vector<SocketAddress>>;
 
 // Looks names up by c-ares on the control loop, never on a data loop and never blocking. Answers
-// are cached for their TTL; equal questions at the same time are asked once. When a question fails
-// for a name that was known before, or is not answered within a quarter of a second, the last good
-// addresses are used on: a name server that is down or silent takes no backend with it.
+// are cached for their TTL, failures for `ttl_floor`; equal questions at the same time are asked
+// once. When a question fails for a name that was known before, or is not answered within a quarter
+// of a second, the last good addresses are used on: a name server that is down or silent takes no
+// backend with it.
 //
 // Lives on the control loop. lookup() may be called on any thread; a Lookup belongs to the thread
 // that asked.

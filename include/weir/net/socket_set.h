@@ -40,6 +40,7 @@ class SocketSet {
     bool writable = false;  // since the last write that was cut short
     bool ended = false;   // the peer's FIN, reset or failure was seen: keep reading until it shows
     bool failed = false;  // reset or failure: nothing can be sent any more
+    bool urgent = false;  // the peer has sent urgent data: a read stops short at its mark
     bool error_taken = false;  // a write was told of the reset, so that reads will not be
   };
 

@@ -26,9 +26,9 @@ class Listener final : public net::Acceptor::Owner {
   bool may_accept() override;
   void on_accepted(net::Descriptor socket, const net::SocketAddress& peer) override;
   void on_accept_error(net::AcceptError error) override;
-  void on_queue_empty() override;
+  void on_batch_over() override;
   void on_drained() override;
-  void report_limit(const char* what);
+  void report(net::AcceptError error, const char* what);
 
   const Context& context_;
   ListenerState& state_;

@@ -1,10 +1,14 @@
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <utility>
 
+#include "weir/net/acceptor.h"
+#include "weir/net/log.h"
 #include "weir/proxy/listener_options.h"
 #include "weir/proxy/totals.h"
 #include "weir/upstream/pool.h"
@@ -48,6 +52,11 @@ class ListenerState {
   ListenerTotals& totals(std::size_t worker) { return totals_[worker].totals; }
   const ListenerTotals& totals(std::size_t worker) const { return totals_[worker].totals; }
 
+  // How often each way in which accept fails is logged, over all workers.
+  net::LogRate& log_rate(net::AcceptError error) {
+    return log_rates_[static_cast<std::size_t>(error)];
+  }
+
   std::uint64_t connections() const { return connections_.load(std::memory_order_relaxed); }
 
   // One more connection, or an empty guard at `max_connections`. Exact across workers.
@@ -65,10 +74,15 @@ class ListenerState {
     ListenerTotals totals;
   };
 
+  static constexpr std::chrono::seconds kLogInterval{10};
+
   const ListenerOptions options_;
   upstream::Pool& pool_;
   const std::size_t workers_;
   std::atomic<std::uint64_t> connections_{0};
+  std::array<net::LogRate, net::kAcceptErrors> log_rates_{
+      net::LogRate(kLogInterval), net::LogRate(kLogInterval), net::LogRate(kLogInterval),
+      net::LogRate(kLogInterval)};
   std::unique_ptr<WorkerTotals[]> totals_;
 };
 

@@ -12,7 +12,7 @@
 namespace weir::proxy {
 
 // One direction of a session: bytes from a source to a sink, in order, none lost, none kept longer
-// than the sink makes it. Owns no memory while the sink takes everything; at most kMostHeld bytes
+// than the sink makes it: nothing is read while something is held. Owns no memory while the sink takes everything; at most kMostHeld bytes
 // when it does not. One thread.
 class Pipe {
  public:
@@ -22,9 +22,9 @@ class Pipe {
 
   enum class State : std::uint8_t {
     flowing,
-    ending,        // the source sent its FIN; what is held must go out first
+    ending,        // the source sent its FIN, after everything before it went out
     finished,      // and the FIN was passed on
-    source_reset,  // the source was reset; what is held may still go out
+    source_reset,  // the source was reset; everything before it went out
     sink_broken,   // the sink takes nothing any more; what the source sends is thrown away
   };
 
@@ -46,7 +46,6 @@ class Pipe {
   std::uint64_t bytes() const { return bytes_; }         // taken by the sink so far
   core::TimePoint last_moved() const { return moved_; }  // when the sink last took some
   std::size_t held() const { return held_size_; }
-  bool flushed() const { return held_size_ == 0; }
   // In a bulk copy, whose turns are long: it goes through the run queue from its first event on.
   bool bulk() const { return read_size_ > kMostHeld; }
 

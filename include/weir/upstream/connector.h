@@ -86,8 +86,8 @@ class Connector final : public net::SocketWatcher {
   void none_left();
   void begin_dial(Selection selection);
   void resolved(const net::Addresses& addresses);
-  void dial_next_address();
   void dial_address();
+  void connect_once();
   void handle(const net::ConnectState& state);
   void address_failed(core::DialResult result);
   void dial_failed(core::DialResult result);
@@ -107,6 +107,7 @@ class Connector final : public net::SocketWatcher {
   core::DialPlan plan_;
   Phase phase_ = Phase::idle;
   std::vector<Attempt> attempts_;
+  int dials_this_turn_ = 0;
 
   // The dial under way.
   Selection selection_;
@@ -116,6 +117,8 @@ class Connector final : public net::SocketWatcher {
   net::Addresses addresses_;  // of a backend given by name
   std::size_t address_ = 0;   // the one being tried
   net::SocketAddress with_port_;
+  core::DialResult told_;     // what the addresses tried so far say of the backend
+  core::Backoff queue_full_pause_{core::Duration::zero(), core::Duration::zero()};
   core::TimePoint address_started_{};
   core::TimePoint address_deadline_{};
   net::Socket socket_;

@@ -29,6 +29,8 @@ class Pool {
 
   const PoolOptions& options() const { return options_; }
   core::Admission& admission() { return admission_; }
+  // Where its dials come from; none = the kernel's choice.
+  const net::SocketAddress& source() const { return source_; }
 
   std::size_t size() const { return backends_.size(); }
   Backend& backend(std::size_t place) const { return *backends_[place]; }
@@ -41,6 +43,7 @@ class Pool {
 
  private:
   const PoolOptions options_;
+  const net::SocketAddress source_;
   core::Admission admission_;
   std::vector<std::unique_ptr<Backend>> backends_;
   std::mutex mutex_;  // guards the balancers: one choice at a time, so that the order is the pool's
