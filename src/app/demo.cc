@@ -109,6 +109,7 @@ DemoBackends::DemoBackends(const std::vector<std::string>& names) {
 
 DemoBackends::~DemoBackends() = default;
 
+// An admin socket's line would be the first of this text.
 config::Configuration demo_configuration(const DemoBackends& backends) {
   std::string text = fmt::format(R"(listeners:
   - {{name: demo, bind: ["{}"], pool: demo}}

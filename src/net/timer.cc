@@ -35,8 +35,9 @@ void Timer::start(core::TimePoint at) {
   using std::chrono::milliseconds;
   const core::Duration wait = at - loop_.now();
   // Rounded up. fired() checks what is left, because libuv counts from its own, possibly older,
-  // idea of now: a timer that was started after a long wait fires early once. At least one: libuv 1.44 stays
-  // in its round of timers while one is due, so one that is due whenever it fires would starve all.
+  // idea of now: a timer that was started after a long wait fires early once. At least one:
+  // libuv 1.44 stays in its round of timers while one is due, so one that is due whenever it fires
+  // would starve all.
   const auto rounded = std::max(std::chrono::ceil<milliseconds>(wait), milliseconds(1));
   started_ = at;
   uv_timer_start(

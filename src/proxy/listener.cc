@@ -1,5 +1,7 @@
 #include "weir/proxy/listener.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "weir/net/log.h"
@@ -63,10 +65,12 @@ void Listener::on_accept_error(net::AcceptError error) {
 void Listener::report(net::AcceptError error, const char* what) {
   std::uint64_t held_back = 0;
   if (!state_.log_rate(error).admit(context_.loop.now(), held_back)) return;
-  net::log(net::LogLevel::warning, "listener " + state_.options().name,
-           "{}: clients wait in the kernel's queue until sessions end ({} descriptors in use by "
-           "sessions, {} allowed; seen {} times since this was last said)",
-           what, context_.descriptors.used(), context_.descriptors.capacity(), held_back + 1);
+  net::log(
+      net::LogLevel::warning, "listener " + state_.options().name,
+      "{}: clients wait in the kernel's queue until sessions end ({} descriptors in use by "
+      "sessions, {} allowed){}",
+      what, context_.descriptors.used(), context_.descriptors.capacity(),
+      held_back == 0 ? "" : fmt::format("; {} times more since this was last said", held_back));
 }
 
 }  // namespace weir::proxy

@@ -5,7 +5,8 @@
 
 namespace weir::upstream {
 
-Pool::Pool(PoolOptions options, std::size_t workers) : options_(std::move(options)),
+Pool::Pool(PoolOptions options, std::size_t workers)
+    : options_(std::move(options)),
       source_(options_.source_address ? net::SocketAddress::from(*options_.source_address)
                                       : net::SocketAddress()) {
   std::map<std::uint32_t, std::vector<std::size_t>> by_priority;

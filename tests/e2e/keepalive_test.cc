@@ -35,15 +35,14 @@ int option(int fd, int level, int name) {
 
 TEST_CASE("keepalive and the user timeout are set on both legs of a session that lasts") {
   Service service;
-  TestWeir weir(
-      Setup{.pool = "keepalive: {idle: 41s, interval: 7s, count: 4, user_timeout: 77s}",
-            .backends = {service.address()}}
-          .yaml());
+  TestWeir weir(Setup{.pool = "keepalive: {idle: 41s, interval: 7s, count: 4, user_timeout: 77s}",
+                      .backends = {service.address()}}
+                    .yaml());
   Stream client = weir.connect();
   ask(client);
-  const std::array legs{socket_towards(client.local()),
-                        socket_towards(net::SocketAddress::from(
-                            core::parse_endpoint(service.address()).endpoint))};
+  const std::array legs{
+      socket_towards(client.local()),
+      socket_towards(net::SocketAddress::from(core::parse_endpoint(service.address()).endpoint))};
   for (const int leg : legs) {
     CAPTURE(leg);
     REQUIRE(leg >= 0);

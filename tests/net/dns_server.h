@@ -22,7 +22,7 @@ class DnsServer final : SocketWatcher {
     std::vector<std::string> ipv4;
     std::vector<std::string> ipv6;
     std::uint32_t ttl = 60;
-    int code = 0;  // 2 = server failure, 3 = no such name
+    int code = 0;                 // 2 = server failure, 3 = no such name
     std::uint32_t alias_ttl = 0;  // not 0: the name is an alias of `real.test`, which has the rest
   };
 

@@ -122,7 +122,8 @@ TEST_CASE("equal questions at the same time are asked once and all answered") {
   CHECK(dns.server.questions["other.test"] == 1);
 }
 
-TEST_CASE("a name that does not exist is answered with nothing, and asked for again after a while") {
+TEST_CASE(
+    "a name that does not exist is answered with nothing, and asked for again after a while") {
   Names dns(40ms);
   CHECK(dns.ask("missing.test") == nullptr);
   const int asked = dns.server.questions["missing.test"];

@@ -12,8 +12,8 @@
 namespace weir::proxy {
 
 // One direction of a session: bytes from a source to a sink, in order, none lost, none kept longer
-// than the sink makes it: nothing is read while something is held. Owns no memory while the sink takes everything; at most kMostHeld bytes
-// when it does not. One thread.
+// than the sink makes it: nothing is read while something is held. Owns no memory while the sink
+// takes everything; at most kMostHeld bytes when it does not. One thread.
 class Pipe {
  public:
   // Held back for a sink that does not take them: the most that one direction costs. (When the

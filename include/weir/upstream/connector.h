@@ -117,7 +117,7 @@ class Connector final : public net::SocketWatcher {
   net::Addresses addresses_;  // of a backend given by name
   std::size_t address_ = 0;   // the one being tried
   net::SocketAddress with_port_;
-  core::DialResult told_;     // what the addresses tried so far say of the backend
+  core::DialResult told_;  // what the addresses tried so far say of the backend
   core::Backoff queue_full_pause_{core::Duration::zero(), core::Duration::zero()};
   core::TimePoint address_started_{};
   core::TimePoint address_deadline_{};
