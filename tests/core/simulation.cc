@@ -53,7 +53,7 @@ void Simulation::draw_options() {
 void Simulation::draw_backends() {
   const std::uint64_t count = rng_.below(32) == 0 ? 60 + rng_.below(20) : 1 + rng_.below(6);
   std::map<std::uint32_t, std::vector<Member>> members;
-  backends_.resize(count);
+  backends_ = std::vector<ModelBackend>(count);
   for (std::size_t i = 0; i < count; ++i) {
     ModelBackend& backend = backends_[i];
     backend.weight = rng_.below(5) == 0 ? 0 : one_of<std::uint32_t>(rng_, {1, 1, 1, 2, 5, 256});
@@ -139,7 +139,7 @@ void Simulation::arrive() {
   sessions_.push_back(&session);
   session.id = sessions_.size() - 1;
   session.source = Rng::mix(rng_.below(4));
-  session.slot = admission_.admit();
+  session.slot = admission_.try_admit();
   if (rng_.below(8) == 0) schedule(now_ + up_to(3s), Event::Kind::client_leaves, session.id);
   choose(session);
 }
@@ -224,10 +224,10 @@ void Simulation::dial_ends(Session& session) {
   if (trace_) fmt::print("{:12.3f} #{} {}\n", ms(now_), session.id, name(result.outcome));
   switch (verdict(result.outcome)) {
     case Verdict::success:
-      session.permit.succeed();
+      session.permit.succeed(now_);
       break;
     case Verdict::failure:
-      session.permit.fail();
+      session.permit.fail(now_);
       break;
     case Verdict::neutral:
       session.permit = Permit();

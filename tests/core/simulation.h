@@ -41,7 +41,7 @@ class Simulation {
     std::uint32_t active = 0;
     std::size_t place = 0;  // among the members of its tier
     DialResult answer;      // to dials that start now; timeout = never answers
-    Circuit circuit;
+    Circuit circuit{{.enabled = false}, 0};
   };
 
   struct Session {
