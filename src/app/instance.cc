@@ -16,6 +16,7 @@
 #include "weir/net/loop.h"
 #include "weir/net/resolver.h"
 #include "weir/net/signals.h"
+#include "weir/net/steady_clock.h"
 #include "weir/net/timer.h"
 #include "weir/proxy/listener_state.h"
 #include "weir/upstream/pool.h"
@@ -247,6 +248,8 @@ void Instance::Parts::drain() {
                : fmt::format("{:g} s", std::chrono::duration<double>(bound).count()));
   control_.refresh_now();
   deadline_.arm(core::deadline(control_.now(), bound));
+  for (const auto& pool : pools_)
+    pool->admission().shut_down();  // nobody waits for what won't come
   undrained_ = workers_.size();
   for (const auto& worker : workers_) {
     worker->drain([this] { control_.post([this] { worker_drained(); }); });
@@ -264,6 +267,7 @@ void Instance::Parts::worker_drained() {
 
 Snapshot Instance::Parts::snapshot() const {
   Snapshot result;
+  const core::TimePoint now = net::steady_now();
   for (const auto& worker : workers_) result.sessions += worker->sessions();
   for (const auto& state : listeners_) {
     Snapshot::Listener& listener = result.listeners.emplace_back();
@@ -281,13 +285,17 @@ Snapshot Instance::Parts::snapshot() const {
   for (const auto& pool : pools_) {
     Snapshot::Pool& shown = result.pools.emplace_back();
     shown.name = pool->options().name;
-    shown.active = pool->admission().active();
+    const core::AdmissionSnapshot admission = pool->admission().snapshot();
+    shown.active = admission.active;
+    shown.pending = admission.pending;
+    shown.rejected = admission.rejected;
     for (const auto& backend : pool->backends()) {
       Snapshot::Backend& each = shown.backends.emplace_back();
       each.name = backend->name();
       each.address = backend->address_text();
       each.active = backend->active();
       each.dialing = backend->dialing();
+      each.circuit = backend->circuit().status(now);
       for (std::size_t i = 0; i < core::kDialOutcomes; ++i) {
         each.dials[i] = backend->dials(static_cast<core::DialOutcome>(i));
       }

@@ -39,10 +39,18 @@ std::string json(const Snapshot::Listener& listener) {
       listener.bytes_in, listener.bytes_out);
 }
 
+std::string json(const core::CircuitStatus& circuit) {
+  return fmt::format(
+      R"({{"phase":"{}","epoch":{},"fails":{},"probes_in_flight":{},"rejects":{},"stale_results":{}}})",
+      name(circuit.phase), circuit.epoch, circuit.fails, circuit.probes_in_flight, circuit.rejects,
+      circuit.stale_results);
+}
+
 std::string json(const Snapshot::Backend& backend) {
-  return fmt::format(R"({{"name":"{}","address":"{}","active":{},"dialing":{},"dials":{}}})",
-                     backend.name, core::json_escaped(backend.address), backend.active,
-                     backend.dialing, counts<core::DialOutcome>(backend.dials));
+  return fmt::format(
+      R"({{"name":"{}","address":"{}","active":{},"dialing":{},"dials":{},"circuit":{}}})",
+      backend.name, core::json_escaped(backend.address), backend.active, backend.dialing,
+      counts<core::DialOutcome>(backend.dials), json(backend.circuit));
 }
 
 std::string json(const Snapshot::Pool& pool);
@@ -55,7 +63,8 @@ std::string list(const std::vector<Item>& items) {
 }
 
 std::string json(const Snapshot::Pool& pool) {
-  return fmt::format(R"({{"name":"{}","active":{},"backends":{}}})", pool.name, pool.active,
+  return fmt::format(R"({{"name":"{}","active":{},"pending":{},"rejected":{},"backends":{}}})",
+                     pool.name, pool.active, pool.pending, counts<core::CloseReason>(pool.rejected),
                      list(pool.backends));
 }
 

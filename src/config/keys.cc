@@ -54,6 +54,23 @@ const std::vector<Key>& all_keys() {
       {"pools[].name", Type::name, kRequired, kName, "-", hot},
       {"pools[].balance", Type::choice, "round_robin",
        "round_robin, least_connections, random_two, source_hash, first", "-", hot},
+      {"pools[].resilience.max_active_requests", Type::integer, "0", "0..10000000", "unlimited",
+       hot},
+      {"pools[].resilience.max_active_per_backend", Type::integer, "0", "0..10000000", "unlimited",
+       hot},
+      {"pools[].resilience.max_pending_requests", Type::integer, "0", "0..100000", "no queue", hot},
+      {"pools[].resilience.pending_timeout", Type::duration, "0s", "0s..60s",
+       "bounded only by the client", hot},
+      {"pools[].resilience.circuit_enabled", Type::boolean, "true", "true, false", "-", hot},
+      {"pools[].resilience.max_fails", Type::integer, "1", "1..1000", "error", hot},
+      {"pools[].resilience.fail_timeout", Type::duration, "10s", "1ms..1h", "error", hot},
+      {"pools[].resilience.circuit_jitter", Type::fraction, "0", "0..1", "none", hot},
+      {"pools[].resilience.circuit_half_open_probes", Type::integer, "1", "0..100", "unbounded",
+       hot},
+      {"pools[].resilience.circuit_window", Type::duration, "0s", "0s..10m", "rate trigger off",
+       hot},
+      {"pools[].resilience.circuit_failure_rate", Type::fraction, "0.5", "0.0001..1", "error", hot},
+      {"pools[].resilience.circuit_min_samples", Type::integer, "20", "1..100000", "error", hot},
       {"pools[].resilience.retry_enabled", Type::boolean, "true", "true, false", "-", hot},
       {"pools[].resilience.retry_attempts", Type::integer, "0", "0..10",
        "every eligible backend once", hot},
@@ -119,6 +136,8 @@ std::string_view text(Type type) {
       return "choice";
     case Type::duration:
       return "duration";
+    case Type::fraction:
+      return "fraction";
     case Type::integer:
       return "whole number";
     case Type::name:

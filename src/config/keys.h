@@ -21,6 +21,7 @@ enum class Type {
   boolean,
   choice,
   duration,
+  fraction,  // 0.25
   integer,
   name,
   pool_name,

@@ -68,7 +68,7 @@ LoadResult load(std::string_view text, const std::string& directory,
   LoadResult result;
   if (const std::optional<Node> root = parse_document(text, problems)) {
     Draft draft = read(*root, source, directory);
-    if (problems.empty()) result.configuration = std::move(draft.configuration);
+    if (!problems.any_error()) result.configuration = std::move(draft.configuration);
   }
   result.problems = problems.take();
   return result;

@@ -32,6 +32,7 @@ std::string join(std::string_view parent, std::string_view name) {
 Mapping::Mapping(Source& source, const Node* node, std::string path, std::string level)
     : source_(source), path_(std::move(path)), level_(std::move(level)) {
   if (!node) return;
+  present_ = true;
   at_ = node->at;
   valid_ = source_.expect(*node, Node::Kind::mapping, path_,
                           fmt::format("{}", fmt::join(names_below(level_), ", ")));
@@ -154,6 +155,24 @@ Outcome Mapping::boolean(std::string_view name, bool& value) const {
   const std::optional<bool> read = parse_boolean(written->text);
   if (!read) {
     source_.wrong(*written, key(name), "is not a boolean");
+    return Outcome::wrong;
+  }
+  value = *read;
+  return Outcome::read;
+}
+
+Outcome Mapping::fraction(std::string_view name, double& value) const {
+  if (!find(name)) return Outcome::absent;
+  const std::optional<Scalar> written = scalar(name);
+  if (!written) return Outcome::wrong;
+  const std::optional<double> read = parse_fraction(written->text);
+  if (!read) {
+    source_.wrong(*written, key(name), "is not a fraction such as 0.25, with up to four decimals");
+    return Outcome::wrong;
+  }
+  const auto [least, most] = range(key(name));
+  if (*read < *parse_fraction(least) || *read > *parse_fraction(most)) {
+    source_.wrong(*written, key(name), "is out of range");
     return Outcome::wrong;
   }
   value = *read;

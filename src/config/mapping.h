@@ -31,6 +31,7 @@ class Mapping {
 
   // False when something else than a mapping is written here, which has been reported.
   bool valid() const { return valid_; }
+  bool present() const { return present_; }
   Position at() const { return at_; }
   const std::string& path() const { return path_; }
 
@@ -44,6 +45,7 @@ class Mapping {
 
   Outcome duration(std::string_view name, core::Duration& value) const;
   Outcome boolean(std::string_view name, bool& value) const;
+  Outcome fraction(std::string_view name, double& value) const;
 
   template <typename Integer>
   Outcome integer(std::string_view name, Integer& value) const {
@@ -84,6 +86,7 @@ class Mapping {
   std::string level_;
   Position at_;
   bool valid_ = true;
+  bool present_ = false;
   std::vector<std::pair<std::string_view, const Node*>> values_;
 };
 

@@ -24,12 +24,21 @@ std::string Problem::text(std::string_view file) const {
 }
 
 void Problems::error(Position at, std::string path, std::string message) {
+  errors_ = true;
+  add(at, std::move(path), std::move(message), false);
+}
+
+void Problems::warning(Position at, std::string path, std::string message) {
+  add(at, std::move(path), std::move(message), true);
+}
+
+void Problems::add(Position at, std::string path, std::string message, bool warning) {
   if (problems_.size() == kMost) {
     more_ = true;
     return;
   }
   problems_.push_back(
-      {at.line, at.column, printable(std::move(path)), printable(std::move(message)), false});
+      {at.line, at.column, printable(std::move(path)), printable(std::move(message)), warning});
 }
 
 void Problems::only_error(Position at, std::string path, std::string message) {

@@ -17,17 +17,21 @@ class Problems {
   static constexpr std::size_t kMost = 1000;
 
   void error(Position at, std::string path, std::string message);
+  void warning(Position at, std::string path, std::string message);
 
   // Forgets the others: after this one they would only be its consequences.
   void only_error(Position at, std::string path, std::string message);
 
-  bool empty() const { return problems_.empty(); }
+  bool any_error() const { return errors_; }
 
   // All of them in the order of the file. Leaves this empty.
   std::vector<Problem> take();
 
  private:
+  void add(Position at, std::string path, std::string message, bool warning);
+
   std::vector<Problem> problems_;
+  bool errors_ = false;
   bool more_ = false;
 };
 

@@ -4,6 +4,7 @@
 
 #include "config/addresses.h"
 #include "config/read.h"
+#include "config/read_resilience.h"
 
 namespace weir::config {
 namespace {
@@ -20,14 +21,6 @@ void read_balance(const Mapping& mapping, Source& source, core::Balance& balance
   } else {
     source.wrong(*written, mapping.key("balance"), "is not one of the choices");
   }
-}
-
-void read_resilience(const Mapping& resilience, core::RetryOptions& retry) {
-  resilience.boolean("retry_enabled", retry.enabled);
-  resilience.integer("retry_attempts", retry.attempts);
-  resilience.duration("retry_deadline", retry.deadline);
-  resilience.duration("retry_backoff_initial", retry.backoff_initial);
-  resilience.duration("retry_backoff_max", retry.backoff_max);
 }
 
 void read_timeouts(const Mapping& mapping, Source& source, TimeoutOptions& timeouts) {
@@ -114,11 +107,13 @@ void read_pools(const Mapping& top, Source& source, Draft& draft, Names& pools) 
     PoolOptions& pool = draft.configuration.pools.emplace_back();
     pool.name = read_name(mapping, source, pools);
     read_balance(mapping, source, pool.balance);
-    read_resilience(mapping.child("resilience"), pool.retry);
+    const Mapping resilience = mapping.child("resilience");
+    read_resilience(resilience, source, draft.configuration.app.shutdown_deadline, pool.resilience);
     read_timeouts(mapping.child("timeouts"), source, pool.timeouts);
     read_keepalive(mapping.child("keepalive"), pool.keepalive);
     read_source(mapping, source, pool);
     read_backends(mapping, source, pool);
+    check_resilience(mapping, resilience, source, pool.resilience, pool.backends.size());
   }
 }
 

@@ -39,6 +39,26 @@ std::optional<core::Duration> parse_duration(std::string_view text) {
   return std::nullopt;
 }
 
+std::optional<double> parse_fraction(std::string_view text) {
+  const std::size_t point = text.find('.');
+  const std::optional<std::uint64_t> whole = parse_integer(text.substr(0, point));
+  if (!whole) return std::nullopt;
+  if (point == std::string_view::npos) return static_cast<double>(*whole);
+  const std::string_view digits = text.substr(point + 1);
+  constexpr std::size_t kMostDigits = 4;
+  if (digits.empty() || digits.size() > kMostDigits ||
+      digits.find_first_not_of("0123456789") != std::string_view::npos) {
+    return std::nullopt;
+  }
+  double part = 0;
+  double scale = 1;
+  for (const char digit : digits) {
+    part = part * 10 + (digit - '0');
+    scale *= 10;
+  }
+  return static_cast<double>(*whole) + part / scale;
+}
+
 std::optional<bool> parse_boolean(std::string_view text) {
   if (text == "true") return true;
   if (text == "false") return false;

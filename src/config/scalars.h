@@ -16,6 +16,10 @@ std::optional<std::uint64_t> parse_integer(std::string_view text);
 // largest value of whole hours.
 std::optional<core::Duration> parse_duration(std::string_view text);
 
+// A decimal fraction with at most four digits behind the point: `0`, `1`, `0.25`. No sign, no
+// exponent, no needless zero in front.
+std::optional<double> parse_fraction(std::string_view text);
+
 // `true` or `false`, the only two spellings.
 std::optional<bool> parse_boolean(std::string_view text);
 

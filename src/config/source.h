@@ -28,8 +28,13 @@ class Source {
     problems_.error(at, std::move(path), std::move(message));
   }
 
-  // The same for a value: what is wrong with it, and what `key` allows.
+  // An error about a value: what is wrong with it, and what `key` allows.
   void wrong(const Scalar& scalar, const Key& key, std::string_view what);
+
+  // What may be meant but is worth a second look: the file is taken all the same.
+  void warning(Position at, std::string path, std::string message) {
+    problems_.warning(at, std::move(path), std::move(message));
+  }
 
   // True when `node` is of this kind; else it has been reported. `allowed` says what is expected.
   bool expect(const Node& node, Node::Kind kind, const std::string& path, std::string_view allowed);

@@ -9,6 +9,7 @@
 #include "net/timer_pool.h"
 #include "net/uv_handle.h"
 #include "weir/net/socket_set.h"
+#include "weir/net/steady_clock.h"
 
 namespace weir::net {
 
@@ -91,7 +92,7 @@ int Loop::patience() {
 void Loop::post(Task task) { mailbox_->post(std::move(task)); }
 
 core::TimePoint Loop::refresh_now() {
-  now_ = std::chrono::steady_clock::now();
+  now_ = steady_now();
   return now_;
 }
 

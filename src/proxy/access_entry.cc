@@ -51,7 +51,8 @@ void append(std::string& to, const AccessEntry& entry, net::WallClock& clock) {
     append_ms(to, attempt.took);
     to += '}';
   }
-  to += R"(],"queue_ms":0)";
+  to += R"(],"queue_ms":)";
+  append_ms(to, entry.queue);
   if (entry.connect != core::Duration::min()) {
     to += R"(,"connect_ms":)";
     append_ms(to, entry.connect);

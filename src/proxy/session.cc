@@ -36,7 +36,8 @@ Session::Session(const Context& context, ListenerState& listener, net::Descripto
       accepted_(context.loop.now()),
       descriptors_(std::move(descriptors)),
       client_(std::move(client)),
-      timer_(context.loop, [this] { on_timer(); }) {
+      timer_(context.loop, [this] { on_timer(); }),
+      waiter_(&listener, *this) {
   client_.set_tcp(peer_.family() != AF_UNIX);
 }
 
@@ -52,11 +53,49 @@ void Session::start() {
   if (!watch_client()) return;
   connection_ = listener_.admit();
   if (!connection_) return end(refusal(CloseReason::listener_full));
-  slot_ = pool_.admission().admit();
-  if (!slot_) return end(refusal(CloseReason::proxy_overloaded));
+  core::Admitted admitted = pool_.admission().admit(waiter_);
+  switch (admitted.outcome) {
+    case core::Admitted::Outcome::refused:
+      return end(refusal(admitted.reason));
+    case core::Admitted::Outcome::parked:
+      return park();
+    case core::Admitted::Outcome::granted:
+      slot_ = std::move(admitted.slot);
+      break;
+  }
   // The dial begins after one look at the sockets: most clients' first bytes have come with the
   // handshake, and knowing of them saves a packet (net::ConnectOptions::data_follows).
   context_.loop.sockets().resume_later(*this);
+}
+
+// The socket stays watched: who leaves must not keep a place, nor be dialled for.
+void Session::park() {
+  phase_ = Phase::queued;
+  timer_.arm(core::deadline(accepted_, pool_.options().resilience.pending_timeout));
+  if (client_left()) leave_queue(CloseReason::client_left_queue);
+}
+
+// Any thread: only wakes the session's own.
+void Session::on_decided() noexcept {
+  context_.loop.post([&sessions = context_.sessions, id = id_] {
+    if (Session* session = sessions.find(id)) session->on_turn();
+  });
+}
+
+void Session::on_turn() {
+  if (phase_ != Phase::queued || !waiter_.waiting()) return;
+  core::Admitted admitted = waiter_.take();
+  admitted_ = context_.loop.now();
+  timer_.cancel();
+  if (admitted.outcome == core::Admitted::Outcome::refused) return end(refusal(admitted.reason));
+  slot_ = std::move(admitted.slot);
+  dial();
+}
+
+void Session::leave_queue(CloseReason reason) {
+  admitted_ = context_.loop.now();
+  timer_.cancel();
+  end(refusal(waiter_.cancel(reason)));
 }
 
 void Session::dial() {
@@ -78,6 +117,10 @@ void Session::cut(CloseReason reason, bool at_once) {
     if (phase_ == Phase::parting && at_once) finish();
     return;
   }
+  if (phase_ == Phase::queued) {
+    admitted_ = context_.loop.now();
+    reason = waiter_.cancel(reason);
+  }
   RelayEnd how = relay_ ? relay_->cut(reason) : refusal(reason);
   if (at_once) how.client = how.backend = Manner::abort;
   end(how);
@@ -87,6 +130,9 @@ void Session::on_ready() {
   switch (phase_) {
     case Phase::accepted:
     case Phase::done:
+      return;
+    case Phase::queued:
+      if (client_left()) leave_queue(CloseReason::client_left_queue);
       return;
     case Phase::dialling:
       if (const auto left = client_left()) end({*left, Manner::close, Manner::close});
@@ -107,6 +153,7 @@ void Session::resume() {
       return relay_on();
     case Phase::parting:
       return part();
+    case Phase::queued:
     case Phase::dialling:
     case Phase::done:
       return;
@@ -118,6 +165,11 @@ void Session::on_timer() {
   switch (phase_) {
     case Phase::accepted:
     case Phase::done:
+      return;
+    case Phase::queued:
+      if (now >= core::deadline(accepted_, pool_.options().resilience.pending_timeout)) {
+        leave_queue(CloseReason::pending_timeout);
+      }
       return;
     case Phase::dialling:
       return connector_->on_timer();
@@ -240,6 +292,7 @@ void Session::write_access_log() {
     entry.bytes_in = relay_->bytes_in();
     entry.bytes_out = relay_->bytes_out();
   }
+  if (admitted_ != core::TimePoint{}) entry.queue = admitted_ - accepted_;
   entry.duration = ended_ - accepted_;
   entry.reason = reason_;
   static thread_local std::string line;

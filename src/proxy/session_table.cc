@@ -30,6 +30,11 @@ void SessionTable::retire(Session& session) {
   loop_.sockets().resume_later(*this);
 }
 
+Session* SessionTable::find(std::uint64_t id) {
+  const auto found = live_.find(id);
+  return found == live_.end() ? nullptr : found->second.get();
+}
+
 void SessionTable::for_each(const std::function<void(Session&)>& visit) {
   std::vector<std::uint64_t> ids;
   ids.reserve(live_.size());

@@ -2,30 +2,55 @@
 
 #include <utility>
 
+#include "weir/net/log.h"
+
 namespace weir::upstream {
 
 BackendLease::~BackendLease() {
   if (backend_ != nullptr) backend_->active_.fetch_sub(1, std::memory_order_relaxed);
 }
 
-Backend::Backend(BackendOptions options, std::size_t workers)
+// Writes the circuit's transitions into the log. Called under the circuit's mutex, which only a
+// backend in trouble takes; the log's queue does not block.
+class Backend::CircuitJournal final : public core::CircuitObserver {
+ public:
+  CircuitJournal(std::string pool, std::string backend)
+      : about_("pool " + pool), backend_(std::move(backend)) {}
+
+  void on_transition(const core::Transition& transition) override {
+    const bool trouble = transition.to == core::CircuitPhase::open;
+    net::log(trouble ? net::LogLevel::warning : net::LogLevel::info, about_,
+             "backend {}: circuit {} -> {}: {}", backend_, core::name(transition.from),
+             core::name(transition.to), core::name(transition.cause));
+  }
+
+ private:
+  const std::string about_;
+  const std::string backend_;
+};
+
+Backend::Backend(BackendOptions options, const ResilienceOptions& resilience, std::string pool,
+                 std::uint64_t seed, std::size_t workers)
     : options_(std::move(options)),
       address_text_(options_.address.text()),
       address_(net::SocketAddress::from(options_.address)),
+      limit_(options_.max_active != 0 ? options_.max_active : resilience.max_active_per_backend),
+      journal_(std::make_unique<CircuitJournal>(std::move(pool), options_.name)),
+      circuit_(resilience.circuit, seed, journal_.get()),
       workers_(workers),
       totals_(std::make_unique<WorkerTotals[]>(workers)) {}
+
+Backend::~Backend() = default;
 
 BackendLease Backend::claim() {
   std::uint32_t active = active_.load(std::memory_order_relaxed);
   do {
-    if (options_.max_active != 0 && active >= options_.max_active) return {};
+    if (limit_ != 0 && active >= limit_) return {};
   } while (!active_.compare_exchange_weak(active, active + 1, std::memory_order_relaxed));
   return BackendLease(*this);
 }
 
-bool Backend::at_capacity() const {
-  return options_.max_active != 0 && active() >= options_.max_active;
-}
+bool Backend::at_capacity() const { return limit_ != 0 && active() >= limit_; }
 
 std::uint64_t Backend::dials(core::DialOutcome outcome) const {
   std::uint64_t sum = 0;

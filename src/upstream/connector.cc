@@ -34,7 +34,7 @@ Connector::Connector(const DialContext& context, Pool& pool, std::uint64_t sourc
       data_follows_(data_follows),
       timer_(timer),
       owner_(owner),
-      plan_(pool.options().retry, pool.options().timeouts.connect, context.loop.now()) {}
+      plan_(pool.options().resilience.retry, pool.options().timeouts.connect, context.loop.now()) {}
 
 Connector::~Connector() {
   if (!selection_.lease) return;
@@ -130,7 +130,7 @@ void Connector::handle(const ConnectState& state) {
   }
   record(DialOutcome::connected);
   count(DialOutcome::connected);
-  selection_.permit.succeed();
+  selection_.permit.succeed(context_.loop.now());
   dialing_ = {};
   phase_ = Phase::idle;
   timer_.cancel();
@@ -177,11 +177,11 @@ void Connector::address_failed(DialResult result) {
 
 void Connector::dial_failed(DialResult result) {
   count(result.outcome);
-  if (core::verdict(result.outcome) == core::Verdict::failure) selection_.permit.fail();
+  const core::TimePoint now = context_.loop.now();
+  if (core::verdict(result.outcome) == core::Verdict::failure) selection_.permit.fail(now);
   selection_ = {};
   dialing_ = {};
   addresses_ = nullptr;
-  const core::TimePoint now = context_.loop.now();
   follow(plan_.after(result, now, context_.rng, context_.selector.look(pool_, plan_, now)));
 }
 

@@ -1,18 +1,21 @@
 #include "weir/upstream/pool.h"
 
 #include <map>
+#include <random>
 #include <utility>
 
 namespace weir::upstream {
 
 Pool::Pool(PoolOptions options, std::size_t workers)
     : options_(std::move(options)),
+      admission_(options_.resilience.admission),
       source_(options_.source_address ? net::SocketAddress::from(*options_.source_address)
                                       : net::SocketAddress()) {
   std::map<std::uint32_t, std::vector<std::size_t>> by_priority;
   for (const BackendOptions& backend : options_.backends) {
     by_priority[backend.priority].push_back(backends_.size());
-    backends_.push_back(std::make_unique<Backend>(backend, workers));
+    backends_.push_back(std::make_unique<Backend>(backend, options_.resilience, options_.name,
+                                                  std::random_device{}(), workers));
   }
   for (auto& [priority, places] : by_priority) {
     std::vector<core::Member> members;

@@ -34,7 +34,12 @@ Snapshot made() {
   snapshot.listeners[1].name = "quiet";
   Snapshot::Backend a{"a", "127.0.0.1:5432", 4, 1, {}};
   a.dials[static_cast<std::size_t>(DialOutcome::refused)] = 9;
-  snapshot.pools.push_back({"main", 4, {a, {"b", "[::1]:5432", 0, 0, {}}}});
+  Snapshot::Pool& pool = snapshot.pools.emplace_back();
+  pool.name = "main";
+  pool.active = 4;
+  pool.pending = 3;
+  pool.rejected[static_cast<std::size_t>(CloseReason::proxy_overloaded)] = 2;
+  pool.backends = {a, {"b", "[::1]:5432", 0, 0, {}}};
   return snapshot;
 }
 
@@ -71,11 +76,14 @@ TEST_CASE("a pool shows its backends with their gauges and dials") {
   const Json json = JsonReader::read(made().json());
   REQUIRE(json["pools"].items.size() == 1);
   const Json& pool = json["pools"].items[0];
-  CHECK(pool.keys() == Keys{"name", "active", "backends"});
+  CHECK(pool.keys() == Keys{"name", "active", "pending", "rejected", "backends"});
   CHECK(pool["active"].count() == 4);
+  CHECK(pool["pending"].count() == 3);
+  CHECK(pool["rejected"]["proxy_overloaded"].count() == 2);
   REQUIRE(pool["backends"].items.size() == 2);
   const Json& a = pool["backends"].items[0];
-  CHECK(a.keys() == Keys{"name", "address", "active", "dialing", "dials"});
+  CHECK(a.keys() == Keys{"name", "address", "active", "dialing", "dials", "circuit"});
+  CHECK(a["circuit"]["phase"].text == "closed");
   CHECK(a["address"].text == "127.0.0.1:5432");
   CHECK(a["active"].count() == 4);
   CHECK(a["dialing"].count() == 1);

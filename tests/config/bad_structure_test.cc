@@ -39,8 +39,8 @@ TEST_CASE("keys that this version does not know are refused rather than ignored"
     check_refused({key, small_file("", std::string(key) + ": {}"), 5, 5,
                    (std::string("listeners[0].") + key).c_str(), "unknown key"});
   }
-  check_refused({"resilience", small_file("resilience: {max_fails: 3}"), 8, 18,
-                 "pools[0].resilience.max_fails", "unknown key"});
+  check_refused({"resilience", small_file("resilience: {first_byte: 3s}"), 8, 18,
+                 "pools[0].resilience.first_byte", "unknown key"});
   check_refused({"admin", "admin: {}\n" + small_file(), 1, 1, "admin", "unknown key"});
 }
 

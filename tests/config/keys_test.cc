@@ -81,7 +81,8 @@ TEST_CASE("every key has one row, a reload class, and says what 0 means where th
     CHECK_FALSE(key.allowed.empty());
     CHECK_FALSE(key.zero.empty());
     const bool number = key.type == Type::integer || key.type == Type::duration ||
-                        key.type == Type::seconds || key.type == Type::workers;
+                        key.type == Type::seconds || key.type == Type::fraction ||
+                        key.type == Type::workers;
     CHECK((key.zero != "-") == number);
     const bool resilience = key.path.find("resilience") != std::string_view::npos;
     if (resilience) CHECK(key.reload == ReloadClass::hot);

@@ -46,9 +46,16 @@ TEST_CASE("keys that are not written have their defaults") {
   REQUIRE(configuration.pools.size() == 1);
   const upstream::PoolOptions& pool = configuration.pools[0];
   CHECK(pool.balance == core::Balance::round_robin);
-  CHECK(pool.retry.enabled);
-  CHECK(pool.retry.attempts == 0);
-  CHECK(pool.retry.backoff_max == core::Duration(500ms));
+  CHECK(pool.resilience.admission.max_active == 0);
+  CHECK(pool.resilience.admission.max_pending == 0);
+  CHECK(pool.resilience.pending_timeout == core::Duration(0));
+  CHECK(pool.resilience.max_active_per_backend == 0);
+  CHECK(pool.resilience.circuit.enabled);
+  CHECK(pool.resilience.circuit.max_fails == 1);
+  CHECK(pool.resilience.circuit.fail_timeout == core::Duration(10s));
+  CHECK(pool.resilience.retry.enabled);
+  CHECK(pool.resilience.retry.attempts == 0);
+  CHECK(pool.resilience.retry.backoff_max == core::Duration(500ms));
   CHECK(pool.timeouts.idle == core::Duration(1h));
   CHECK(pool.keepalive == net::KeepaliveOptions{});
   CHECK_FALSE(pool.source_address);
@@ -70,7 +77,11 @@ TEST_CASE("every key reaches the option that it is meant for") {
       "pools:\n"
       "  - name: p\n"
       "    balance: source_hash\n"
-      "    resilience: {retry_enabled: false, retry_attempts: 2, retry_deadline: 3s,\n"
+      "    resilience: {max_active_requests: 51, max_pending_requests: 52, pending_timeout: 9s,\n"
+      "                 max_active_per_backend: 53, circuit_enabled: false, max_fails: 54,\n"
+      "                 fail_timeout: 55s, circuit_jitter: 0.25, circuit_half_open_probes: 56,\n"
+      "                 circuit_window: 57s, circuit_failure_rate: 0.75, circuit_min_samples: 58,\n"
+      "                 retry_enabled: false, retry_attempts: 2, retry_deadline: 3s,\n"
       "                 retry_backoff_initial: 4ms, retry_backoff_max: 5s}\n"
       "    timeouts: {connect: 21s, idle: 22h, half_close: 23s, write_stall: 24s, session: 25h,\n"
       "               linger: 26s}\n"
@@ -99,11 +110,23 @@ TEST_CASE("every key reaches the option that it is meant for") {
   const upstream::PoolOptions& pool = configuration.pools[0];
   CHECK(pool.name == "p");
   CHECK(pool.balance == core::Balance::source_hash);
-  CHECK_FALSE(pool.retry.enabled);
-  CHECK(pool.retry.attempts == 2);
-  CHECK(pool.retry.deadline == core::Duration(3s));
-  CHECK(pool.retry.backoff_initial == core::Duration(4ms));
-  CHECK(pool.retry.backoff_max == core::Duration(5s));
+  CHECK(pool.resilience.admission.max_active == 51);
+  CHECK(pool.resilience.admission.max_pending == 52);
+  CHECK(pool.resilience.pending_timeout == core::Duration(9s));
+  CHECK(pool.resilience.max_active_per_backend == 53);
+  CHECK_FALSE(pool.resilience.circuit.enabled);
+  CHECK(pool.resilience.circuit.max_fails == 54);
+  CHECK(pool.resilience.circuit.fail_timeout == core::Duration(55s));
+  CHECK(pool.resilience.circuit.jitter == 0.25);
+  CHECK(pool.resilience.circuit.half_open_probes == 56);
+  CHECK(pool.resilience.circuit.window == core::Duration(57s));
+  CHECK(pool.resilience.circuit.failure_rate == 0.75);
+  CHECK(pool.resilience.circuit.min_samples == 58);
+  CHECK_FALSE(pool.resilience.retry.enabled);
+  CHECK(pool.resilience.retry.attempts == 2);
+  CHECK(pool.resilience.retry.deadline == core::Duration(3s));
+  CHECK(pool.resilience.retry.backoff_initial == core::Duration(4ms));
+  CHECK(pool.resilience.retry.backoff_max == core::Duration(5s));
   CHECK(pool.timeouts.connect == core::Duration(21s));
   CHECK(pool.timeouts.idle == core::Duration(22h));
   CHECK(pool.timeouts.half_close == core::Duration(23s));

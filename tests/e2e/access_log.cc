@@ -40,6 +40,7 @@ LogEntry entry(const Json& line) {
   }
   read.connect_ms = optional_number(line, "connect_ms");
   read.first_byte_ms = optional_number(line, "first_byte_ms");
+  read.queue_ms = line["queue_ms"].number();
   read.duration_ms = line["duration_ms"].number();
   read.bytes_in = line["bytes_in"].count();
   read.bytes_out = line["bytes_out"].count();

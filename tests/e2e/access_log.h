@@ -23,6 +23,7 @@ struct LogEntry {
   std::string backend;  // empty when none was dialled
   std::string address;  // likewise
   std::vector<Attempt> attempts;
+  double queue_ms = 0;
   std::optional<double> connect_ms;     // absent when no dial succeeded
   std::optional<double> first_byte_ms;  // absent when no byte of the backend was passed on
   double duration_ms = 0;

@@ -29,7 +29,8 @@ std::string yaml(Place place, const std::string& address) {
     bind:
       - "{}"
     pool: servers
-pools: [{{name: servers, backends: [{{name: b1, address: "127.0.0.1:1"}}]}}]
+pools: [{{name: servers, resilience: {{max_fails: 2}},
+         backends: [{{name: b1, address: "127.0.0.1:1"}}]}}]
 )",
                        address) +
            "\n";
@@ -37,7 +38,7 @@ pools: [{{name: servers, backends: [{{name: b1, address: "127.0.0.1:1"}}]}}]
   return fmt::format(R"(listeners: [{{name: front, bind: ["127.0.0.1:2"], pool: servers}}]
 pools:
   - {{name: servers, backends: [{{name: b1,
-      address: "{}"}}]}}
+      address: "{}"}}], resilience: {{max_fails: 2}}}}
 )",
                      address);
 }
@@ -113,6 +114,7 @@ TEST_CASE("NET-02: every wrong address of a file is told in one go") {
 pools:
   - name: servers
     source_address: "[::1]"
+    resilience: {max_fails: 2}
     backends:
       - {name: b1, address: "[fe80::1]:80"}
 )");
@@ -121,7 +123,7 @@ pools:
   CHECK(count_of(ended.errors, "\n") == 4);
   for (const char* place :
        {":3:12: listeners[0].bind[0]: ", ":3:24: listeners[0].bind[1]: ",
-        ":7:21: pools[0].source_address: ", ":9:29: pools[0].backends[0].address: "}) {
+        ":7:21: pools[0].source_address: ", ":10:29: pools[0].backends[0].address: "}) {
     INFO(place << " in\n" << ended.errors);
     CHECK(count_of(ended.errors, folder.file("weir.yaml") + place) == 1);
   }

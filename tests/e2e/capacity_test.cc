@@ -24,6 +24,7 @@ listeners:
   - {{name: front, bind: ["127.0.0.1:1"], pool: servers}}
 pools:
   - name: servers
+    resilience: {{circuit_enabled: false}}
     {}
     backends:
 )",

@@ -94,6 +94,7 @@ pools:
     timeouts: {connect: 5}
     backends: [{name: b1, address: "127.0.0.1:1"}]
     balnace: first
+    resilience: {max_fails: 2}
 )");
   for (const bool check : {false, true}) {
     std::vector<std::string> arguments{"-c", bad};

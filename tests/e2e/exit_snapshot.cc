@@ -39,6 +39,8 @@ app::Snapshot::Pool pool(const json& from) {
   app::Snapshot::Pool read;
   from.at("name").get_to(read.name);
   from.at("active").get_to(read.active);
+  from.at("pending").get_to(read.pending);
+  read_counts<core::CloseReason>(from.at("rejected"), read.rejected);
   for (const json& each : from.at("backends")) {
     app::Snapshot::Backend& backend = read.backends.emplace_back();
     each.at("name").get_to(backend.name);
@@ -46,6 +48,7 @@ app::Snapshot::Pool pool(const json& from) {
     each.at("active").get_to(backend.active);
     each.at("dialing").get_to(backend.dialing);
     read_counts<core::DialOutcome>(each.at("dials"), backend.dials);
+    each.at("circuit").at("probes_in_flight").get_to(backend.circuit.probes_in_flight);
   }
   return read;
 }

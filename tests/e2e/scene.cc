@@ -63,7 +63,8 @@ std::string Setup::yaml() const {
                       max_connections, fmt::join(bind, "\", \""));
   text += "pools:\n  - name: servers\n";
   if (!timeouts.empty()) text += fmt::format("    timeouts: {{{}}}\n", timeouts);
-  if (!resilience.empty()) text += fmt::format("    resilience: {{{}}}\n", resilience);
+  const std::string keys = (circuit ? "" : "circuit_enabled: false, ") + resilience;
+  if (!keys.empty()) text += fmt::format("    resilience: {{{}}}\n", keys);
   if (!pool.empty()) text += fmt::format("    {}\n", pool);
   text += "    backends:\n";
   for (std::size_t i = 0; i < backends.size(); ++i) {

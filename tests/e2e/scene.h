@@ -16,6 +16,7 @@ struct Setup {
   int max_connections = 0;
   std::string timeouts = {};               // `idle: 300ms, half_close: 0s`
   std::string resilience = {};             // `retry_enabled: false`
+  bool circuit = false;                    // scripts about something else have it off
   std::string pool = {};                   // further keys of the pool: `balance: first`
   std::vector<std::string> backends = {};  // addresses; named b1, b2, ...
 

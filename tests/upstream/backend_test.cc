@@ -24,19 +24,19 @@ BackendOptions options(std::uint32_t max_active = 0) {
 }  // namespace
 
 TEST_CASE("a backend knows its name, its address and its text") {
-  const Backend backend(options(), 1);
+  const Backend backend(options(), {}, "orders", 1, 1);
   CHECK(backend.name() == "pg-a");
   CHECK(backend.address_text() == "127.0.0.1:5432");
   CHECK(backend.address().text() == "127.0.0.1:5432");
   BackendOptions named = options();
   named.address = core::parse_endpoint("db.internal:5432").endpoint;
-  const Backend other(named, 1);
+  const Backend other(named, {}, "orders", 1, 1);
   CHECK(other.address_text() == "db.internal:5432");
   CHECK_FALSE(other.address());  // known only once it is resolved
 }
 
 TEST_CASE("a backend gives as many places as it has, and none more until one is given back") {
-  Backend backend(options(2), 1);
+  Backend backend(options(2), {}, "orders", 1, 1);
   BackendLease first = backend.claim();
   BackendLease second = backend.claim();
   CHECK(first);
@@ -51,7 +51,7 @@ TEST_CASE("a backend gives as many places as it has, and none more until one is 
 }
 
 TEST_CASE("a backend without a limit never refuses") {
-  Backend backend(options(0), 1);
+  Backend backend(options(0), {}, "orders", 1, 1);
   std::vector<BackendLease> leases;
   for (int i = 0; i < 1000; ++i) leases.push_back(backend.claim());
   for (const BackendLease& lease : leases) CHECK(lease);
@@ -62,7 +62,7 @@ TEST_CASE("a backend without a limit never refuses") {
 }
 
 TEST_CASE("a moved lease is given back once, by its last holder") {
-  Backend backend(options(), 1);
+  Backend backend(options(), {}, "orders", 1, 1);
   {
     BackendLease first = backend.claim();
     CHECK(&*first == &backend);
@@ -78,7 +78,7 @@ TEST_CASE("a moved lease is given back once, by its last holder") {
 }
 
 TEST_CASE("dials under way are counted by guards") {
-  Backend backend(options(), 1);
+  Backend backend(options(), {}, "orders", 1, 1);
   {
     GaugeGuard first = backend.count_dial();
     GaugeGuard second = backend.count_dial();
@@ -93,7 +93,7 @@ TEST_CASE("dials under way are counted by guards") {
 
 TEST_CASE("ADM-04: the limit of a backend is exact whatever the number of threads") {
   constexpr std::uint32_t kLimit = 3;
-  Backend backend(options(kLimit), 4);
+  Backend backend(options(kLimit), {}, "orders", 1, 4);
   std::atomic<std::uint32_t> held{0};
   std::atomic<bool> exceeded{false};
   std::atomic<int> granted{0};
@@ -115,7 +115,7 @@ TEST_CASE("ADM-04: the limit of a backend is exact whatever the number of thread
 }
 
 TEST_CASE("dial totals are kept per worker and read as a sum") {
-  Backend backend(options(), 3);
+  Backend backend(options(), {}, "orders", 1, 3);
   const auto refused = static_cast<std::size_t>(DialOutcome::refused);
   backend.dials(0)[refused].add();
   backend.dials(2)[refused].add(4);

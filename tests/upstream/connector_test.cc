@@ -104,7 +104,7 @@ TEST_CASE("with retries off there is one dial, no more") {
   Refusing a;
   Backlog b;
   PoolOptions options = made_pool({at(a), at(b)});
-  options.retry.enabled = false;
+  options.resilience.retry.enabled = false;
   DialStory story(options);
   story.run();
   CHECK(story.reason == CloseReason::upstream_connect_failed);
@@ -117,7 +117,7 @@ TEST_CASE("retry_attempts bounds the dials after the first") {
   Refusing b;
   Backlog c;
   PoolOptions options = made_pool({at(a), at(b), at(c)});
-  options.retry.attempts = 1;
+  options.resilience.retry.attempts = 1;
   DialStory story(options);
   story.run();
   CHECK(story.reason == CloseReason::upstream_connect_failed);
@@ -127,7 +127,7 @@ TEST_CASE("retry_attempts bounds the dials after the first") {
 TEST_CASE("with attempts to spare a lone backend is dialled again, but not within 100 ms") {
   Refusing a;
   PoolOptions options = made_pool({at(a)});
-  options.retry.attempts = 2;
+  options.resilience.retry.attempts = 2;
   DialStory story(options);
   story.run();
   CHECK(story.reason == CloseReason::upstream_connect_failed);
@@ -139,7 +139,7 @@ TEST_CASE("retry_deadline bounds the dials together and ends as retry_deadline_e
   BlackHole a;
   Backlog b;
   PoolOptions options = made_pool({at(a), at(b)});
-  options.retry.deadline = 40ms;
+  options.resilience.retry.deadline = 40ms;
   DialStory story(options);
   story.run();
   CHECK(story.reason == CloseReason::retry_deadline_exhausted);
@@ -157,7 +157,7 @@ TEST_CASE("without a back-off the next dial is made at once, with one it waits")
   quick.start();
   CHECK(quick.ended());  // unix sockets need no second look
   PoolOptions patient = at_once;
-  patient.retry.backoff_initial = 20ms;
+  patient.resilience.retry.backoff_initial = 20ms;
   DialStory slow(patient);
   slow.start();
   CHECK_FALSE(slow.ended());
@@ -183,7 +183,7 @@ TEST_CASE("a client that leaves during the dial counts as cancelled and leaves n
 TEST_CASE("a client that leaves while it waits for a retry has no dial to cancel") {
   Refusing a;
   PoolOptions options = made_pool({at(a)});
-  options.retry.attempts = 5;
+  options.resilience.retry.attempts = 5;
   DialStory story(options);
   story.start();
   CHECK(turn_until(story.loop, [&] { return story.count(0, DialOutcome::refused) == 1; }));

@@ -23,6 +23,7 @@ namespace weir::upstream {
 struct DialStory final : Connector::Owner {
   explicit DialStory(const PoolOptions& options)
       : pool(options, 1), resolver(loop, {.servers = dns.address(), .tries = 1}) {
+    started_at = loop.refresh_now();  // the connector's bounds count from here
     connector = std::make_unique<Connector>(DialContext{loop, resolver, selector, rng, 0}, pool, 0,
                                             false, timer, *this);
   }
@@ -40,7 +41,7 @@ struct DialStory final : Connector::Owner {
   }
 
   void start() {
-    started_at = loop.refresh_now();
+    loop.refresh_now();
     connector->start();
   }
   bool ended() const { return connection || reason; }

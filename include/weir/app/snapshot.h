@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "weir/core/circuit_state.h"
 #include "weir/core/close_reason.h"
 #include "weir/core/dial_outcome.h"
 #include "weir/net/acceptor.h"
@@ -35,6 +36,7 @@ struct Snapshot {
     std::uint64_t active = 0;   // gauge: dials and sessions
     std::uint64_t dialing = 0;  // gauge: dials alone
     std::array<std::uint64_t, core::kDialOutcomes> dials{};
+    core::CircuitStatus circuit{};
 
     std::uint64_t dials_that(core::DialOutcome outcome) const {
       return dials[static_cast<std::size_t>(outcome)];
@@ -42,8 +44,14 @@ struct Snapshot {
   };
   struct Pool {
     std::string name;
-    std::uint64_t active = 0;  // gauge: sessions from admission to their end
+    std::uint64_t active = 0;   // gauge: sessions from admission to their end
+    std::uint64_t pending = 0;  // gauge: clients in the queue
+    std::array<std::uint64_t, core::kCloseReasons> rejected{};  // by the admission
     std::vector<Backend> backends;
+
+    std::uint64_t rejected_as(core::CloseReason reason) const {
+      return rejected[static_cast<std::size_t>(reason)];
+    }
   };
 
   std::uint64_t sessions = 0;  // gauge: accepted and not yet closed

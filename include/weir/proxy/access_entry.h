@@ -19,6 +19,7 @@ struct AccessEntry {
   std::string client;
   std::string_view pool;
   std::span<const upstream::Attempt> attempts;
+  core::Duration queue{0};                            // waited for a slot
   core::Duration connect = core::Duration::min();     // min = never connected
   core::Duration first_byte = core::Duration::min();  // min = none came
   core::Duration duration{0};

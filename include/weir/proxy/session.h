@@ -25,7 +25,8 @@ namespace weir::proxy {
 // end(), once, with one reason, and through one access log line.
 class Session final : public net::SocketWatcher,
                       public net::Resumable,
-                      public upstream::Connector::Owner {
+                      public upstream::Connector::Owner,
+                      private core::Waiter::Watcher {
  public:
   Session(const Context& context, ListenerState& listener, net::Descriptor client,
           const net::SocketAddress& peer, net::DescriptorShare descriptors);
@@ -38,10 +39,13 @@ class Session final : public net::SocketWatcher,
   // is waited for: the process is about to go.
   void cut(core::CloseReason reason, bool at_once = false);
 
+  // Its wait for a slot has been decided.
+  void on_turn();
+
   std::uint64_t id() const { return id_; }
 
  private:
-  enum class Phase : std::uint8_t { accepted, dialling, relaying, parting, done };
+  enum class Phase : std::uint8_t { accepted, queued, dialling, relaying, parting, done };
 
   void on_ready() override;
   void resume() override;
@@ -49,10 +53,15 @@ class Session final : public net::SocketWatcher,
   void on_connected(upstream::Connection connection) override;
   void on_dial_failed(core::CloseReason reason) override;
 
+  void on_decided() noexcept override;
+
   // Registers the client's socket; ends the session when that fails.
   bool watch_client();
+  // Waits for its turn; leaves the queue, for `reason` if it was not decided before.
+  void park();
+  void leave_queue(core::CloseReason reason);
   void dial();
-  // During the dial: whether the client has left, and how.
+  // Before the relay: whether the client has left, and how.
   std::optional<core::CloseReason> client_left();
   void relay_on();
   void arm_timer();
@@ -71,6 +80,7 @@ class Session final : public net::SocketWatcher,
 
   net::SocketAddress peer_;
   core::TimePoint accepted_;
+  core::TimePoint admitted_{};  // left the queue, with or without a slot
   core::TimePoint dial_started_{};
   core::TimePoint connected_{};
   core::TimePoint keepalive_due_ = core::kNever;
@@ -89,6 +99,8 @@ class Session final : public net::SocketWatcher,
   std::optional<Relay> relay_;
   Parting client_parting_;
   Parting backend_parting_;
+
+  core::Waiter waiter_;  // the last: out of the queue before anything else goes
 };
 
 }  // namespace weir::proxy

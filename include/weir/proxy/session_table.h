@@ -29,6 +29,7 @@ class SessionTable final : public net::Resumable {
   std::uint64_t next_id();
   Session& add(std::unique_ptr<Session> session);
   void retire(Session& session);
+  Session* find(std::uint64_t id);  // null when it has ended
 
   std::size_t size() const { return live_.size(); }
   bool empty() const { return live_.empty(); }

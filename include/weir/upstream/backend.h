@@ -66,7 +66,11 @@ class Backend {
  public:
   using DialTotals = std::array<core::Counter, core::kDialOutcomes>;
 
-  Backend(BackendOptions options, std::size_t workers);
+  // `pool` is the pool's name, for the log. `seed` is for the circuit's jitter: backends that
+  // should not be probed in step, here or by other instances, need different ones.
+  Backend(BackendOptions options, const ResilienceOptions& resilience, std::string pool,
+          std::uint64_t seed, std::size_t workers);
+  ~Backend();
 
   const BackendOptions& options() const { return options_; }
   const std::string& name() const { return options_.name; }
@@ -76,7 +80,7 @@ class Backend {
 
   core::Circuit& circuit() { return circuit_; }
 
-  // Takes a place; an empty lease when `max_active` is reached. Exact across workers.
+  // Takes a place; an empty lease when its limit is reached. Exact across workers.
   [[nodiscard]] BackendLease claim();
   bool at_capacity() const;
   [[nodiscard]] GaugeGuard count_dial() { return GaugeGuard(dialing_); }
@@ -93,9 +97,13 @@ class Backend {
     DialTotals dials;
   };
 
+  class CircuitJournal;
+
   const BackendOptions options_;
   const std::string address_text_;
   const net::SocketAddress address_;
+  const std::uint32_t limit_;  // dials and sessions together; 0 = none
+  const std::unique_ptr<CircuitJournal> journal_;
   core::Circuit circuit_;
   std::atomic<std::uint32_t> active_{0};
   std::atomic<std::uint32_t> dialing_{0};

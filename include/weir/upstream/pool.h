@@ -43,8 +43,8 @@ class Pool {
 
  private:
   const PoolOptions options_;
-  const net::SocketAddress source_;
   core::Admission admission_;
+  const net::SocketAddress source_;
   std::vector<std::unique_ptr<Backend>> backends_;
   std::mutex mutex_;  // guards the balancers: one choice at a time, so that the order is the pool's
   std::vector<Tier> tiers_;

@@ -7,9 +7,9 @@
 
 #include "weir/core/balance.h"
 #include "weir/core/endpoint.h"
-#include "weir/core/retry_options.h"
 #include "weir/core/time.h"
 #include "weir/net/keepalive_options.h"
+#include "weir/upstream/resilience_options.h"
 
 namespace weir::upstream {
 
@@ -37,7 +37,7 @@ struct TimeoutOptions {
 struct PoolOptions {
   std::string name;
   core::Balance balance = core::Balance::round_robin;
-  core::RetryOptions retry;
+  ResilienceOptions resilience;
   TimeoutOptions timeouts;
   net::KeepaliveOptions keepalive;
   std::optional<core::Endpoint> source_address;  // local address to dial from (port 0)

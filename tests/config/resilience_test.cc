@@ -1,0 +1,103 @@
+#include "config/keys.h"
+#include "tests/config/expect_problem.h"
+#include "tests/config/loading.h"
+
+namespace weir::config {
+namespace {
+
+std::string resilience(const std::string& keys) { return small_file("resilience: {" + keys + "}"); }
+
+// The only thing said about the file, which is taken.
+void check_warned(const std::string& text, const std::string& path, const std::string& part) {
+  const LoadResult loaded = load_text(text);
+  CAPTURE(text);
+  CHECK(loaded.configuration);
+  REQUIRE(loaded.problems.size() == 1);
+  CHECK(loaded.problems[0].warning);
+  CHECK(loaded.problems[0].path == "pools[0].resilience." + path);
+  CHECK(loaded.problems[0].message.find(part) != std::string::npos);
+  CHECK(loaded.problems[0].text("f").find(": warning: ") != std::string::npos);
+}
+
+}  // namespace
+
+TEST_CASE("a queue needs a limit to wait for") {
+  check_refused(
+      {"queue", resilience("max_pending_requests: 5"), 8, 40,
+       "pools[0].resilience.max_pending_requests",
+       "a queue of 5 without a limit to wait for (allowed: 0, or max_active_requests above "
+       "0)"});
+  CHECK(load_text(resilience("max_pending_requests: 0")).problems.empty());
+}
+
+TEST_CASE("nobody waits longer than a drain may take") {
+  const std::string queue = "max_active_requests: 1, max_pending_requests: 1, pending_timeout: ";
+  const auto refused = load_text("shutdown: {deadline: 5s}\n" + resilience(queue + "6s"));
+  REQUIRE(refused.problems.size() == 1);
+  CHECK_FALSE(refused.problems[0].warning);
+  CHECK(refused.problems[0].message ==
+        "\"6s\" is longer than shutdown.deadline (allowed: at most that)");
+  CHECK(load_text("shutdown: {deadline: 5s}\n" + resilience(queue + "5s")).problems.empty());
+  CHECK(load_text("shutdown: {deadline: 0s}\n" + resilience(queue + "60s")).problems.empty());
+}
+
+TEST_CASE("a queue without a bound on the wait is warned of") {
+  check_warned(resilience("max_active_requests: 1, max_pending_requests: 1"),
+               "max_pending_requests", "bounded by the client's patience alone");
+}
+
+TEST_CASE("a lone backend that one failure shuts out is warned of, wherever that is said") {
+  const auto warned_at = [](const std::string& keys, int line, int column) {
+    const LoadResult loaded = load_all_said(keys.empty() ? small_file() : resilience(keys));
+    CAPTURE(keys);
+    CHECK(loaded.configuration);
+    REQUIRE(loaded.problems.size() == 1);
+    const Problem& problem = loaded.problems[0];
+    CHECK(problem.warning);
+    CHECK(problem.path == "pools[0].resilience.max_fails");
+    CHECK(problem.message.find("refuses every client for") != std::string::npos);
+    CHECK(problem.line == line);
+    CHECK(problem.column == column);
+  };
+  warned_at("", 6, 5);
+  warned_at("circuit_enabled: true", 8, 17);
+  warned_at("max_fails: 1", 8, 29);
+  CHECK(load_all_said(resilience("max_fails: 2")).problems.empty());
+  CHECK(load_all_said(resilience("circuit_enabled: false")).problems.empty());
+}
+
+TEST_CASE("fractions are plain decimals within their range") {
+  const char* rate = "pools[0].resilience.circuit_failure_rate";
+  check_refused({
+      {"zero", resilience("circuit_failure_rate: 0"), 8, 40, rate, "out of range"},
+      {"above", resilience("circuit_failure_rate: 1.01"), 8, 40, rate, "out of range"},
+      {"percent", resilience("circuit_failure_rate: 50%"), 8, 40, rate, "is not a fraction"},
+      {"exponent", resilience("circuit_failure_rate: 5e-1"), 8, 40, rate, "is not a fraction"},
+      {"bare point", resilience("circuit_failure_rate: .5"), 8, 40, rate, "is not a fraction"},
+      {"digits", resilience("circuit_failure_rate: 0.12345"), 8, 40, rate, "is not a fraction"},
+  });
+  const auto pool =
+      must_load(resilience("circuit_failure_rate: 1, circuit_jitter: 0.0625")).pools[0];
+  CHECK(pool.resilience.circuit.failure_rate == 1);
+  CHECK(pool.resilience.circuit.jitter == 0.0625);
+}
+
+TEST_CASE("every key of resilience can come from the environment") {
+  for (const Key& key : all_keys()) {
+    const std::string_view prefix = "pools[].resilience.";
+    if (!key.path.starts_with(prefix)) continue;
+    CAPTURE(key.path);
+    const std::string name(key.path.substr(prefix.size()));
+    must_load(resilience(name + ": \"${V}\""), {{"V", std::string(key.default_text)}});
+  }
+}
+
+TEST_CASE("a pool's limit that its backends can never reach is warned of") {
+  check_warned(resilience("max_active_requests: 10, max_active_per_backend: 9"),
+               "max_active_per_backend", "9 x 1 backends is less than max_active_requests");
+  CHECK(
+      load_text(resilience("max_active_requests: 9, max_active_per_backend: 9")).problems.empty());
+  CHECK(load_text(resilience("max_active_per_backend: 9")).problems.empty());
+}
+
+}  // namespace weir::config

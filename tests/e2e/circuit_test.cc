@@ -1,0 +1,236 @@
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tests/e2e/port.h"
+#include "tests/e2e/scene.h"
+#include "tests/e2e/service.h"
+
+// Backends that fail, and come back.
+namespace weir::e2e {
+namespace {
+
+using core::CircuitPhase;
+using core::CloseReason;
+
+std::string keys(int max_fails, milliseconds fail_timeout, const std::string& more = {}) {
+  return fmt::format("max_fails: {}, fail_timeout: {}{}", max_fails, scaled_ms(fail_timeout), more);
+}
+
+struct Pool {
+  std::string name;
+  int priority = 0;
+};
+
+// Backends b1, b2, ... of these addresses, each tier after the other.
+std::string yaml(int workers, const std::string& resilience, const std::vector<Pool>& backends,
+                 const std::string& timeouts = "connect: 5s") {
+  std::string text = fmt::format(
+      "workers: {}\nlisteners: [{{name: front, pool: servers, bind: [\"127.0.0.1:1\"]}}]\n"
+      "pools:\n  - name: servers\n    balance: first\n    resilience: {{{}}}\n"
+      "    timeouts: {{{}}}\n    backends:\n",
+      workers, resilience, timeouts);
+  for (std::size_t i = 0; i < backends.size(); ++i) {
+    text += fmt::format("      - {{name: b{}, address: \"{}\", priority: {}}}\n", i + 1,
+                        backends[i].name, backends[i].priority);
+  }
+  return text;
+}
+
+core::CircuitStatus circuit(const TestWeir& weir, const std::string& backend) {
+  return weir.snapshot().backend("servers", backend).circuit;
+}
+
+void wait_for_phase(const TestWeir& weir, const std::string& backend, CircuitPhase phase) {
+  weir.wait_until(
+      [&](const app::Snapshot& now) {
+        return now.backend("servers", backend).circuit.phase == phase;
+      },
+      fmt::format("{} is {}", backend, name(phase)));
+}
+
+// One client from hello to goodbye; answers its line of the log.
+LogEntry one_client(const TestWeir& weir, std::size_t& clients) {
+  Stream client = weir.connect();
+  client.say("q");
+  if (client.hear_if_anything("q")) {
+    client.close();
+  } else {
+    client.expect_end();
+    client.close();
+  }
+  return weir.log(++clients).back();
+}
+
+TEST_CASE(
+    "BRK: a lone backend that fails is refused for its open time without a dial, then probed") {
+  for (const int workers : {1, 2, 4}) {
+    const Folder folder;
+    const std::string path = folder.unix_socket("down");
+    TestWeir weir(yaml(workers, keys(2, 1500ms), {{path}}));
+    std::size_t clients = 0;
+    CHECK(one_client(weir, clients).reason == "upstream_connect_failed");
+    const Stopwatch since_trip;
+    CHECK(one_client(weir, clients).reason == "upstream_connect_failed");
+    for (int i = 0; i < 5; ++i) {
+      const LogEntry refused = one_client(weir, clients);
+      CHECK(refused.reason == "circuit_open");
+      CHECK(refused.closed_by == "weir");
+      CHECK(refused.attempts.empty());
+    }
+    CHECK(circuit(weir, "b1").phase == CircuitPhase::open);
+    CHECK(weir.snapshot().backend("servers", "b1").dials_that(core::DialOutcome::refused) == 2);
+
+    const Service up(path);
+    LogEntry probe = one_client(weir, clients);
+    while (probe.reason == "circuit_open") {
+      REQUIRE(since_trip.elapsed() < patience());
+      silence(20ms);
+      probe = one_client(weir, clients);
+    }
+    since_trip.expect_between(scaled(1500ms), scaled(1500ms) + 500ms);
+    CHECK(probe.reason == "client_closed");
+    CHECK(circuit(weir, "b1").phase == CircuitPhase::closed);
+    CHECK(one_client(weir, clients).reason == "client_closed");
+    CHECK(up.accepted() == 2);
+    weir.settle();
+  }
+}
+
+TEST_CASE("BRK: failures below the threshold, with a success between, open nothing") {
+  const Folder folder;
+  const std::string path = folder.unix_socket("flaky");
+  TestWeir weir(yaml(1, keys(3, 60000ms), {{path}}));
+  std::size_t clients = 0;
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < 2; ++i) {
+      CHECK(one_client(weir, clients).reason == "upstream_connect_failed");
+    }
+    CHECK(circuit(weir, "b1").fails == 2);
+    {
+      const Service up(path);
+      CHECK(one_client(weir, clients).reason == "client_closed");
+    }
+    std::filesystem::remove(folder.file("flaky"));
+    CHECK(circuit(weir, "b1").fails == 0);
+  }
+  weir.settle();
+}
+
+TEST_CASE(
+    "BRK: the fallback serves while the preferred is open, and the first after it goes home") {
+  for (const int workers : {1, 2, 4}) {
+    const Folder folder;
+    const std::string path = folder.unix_socket("preferred");
+    const Service fallback;
+    TestWeir weir(yaml(workers, keys(1, 1500ms), {{path, 0}, {fallback.address(), 1}}));
+    std::size_t clients = 0;
+    const Stopwatch since_trip;
+    const LogEntry first = one_client(weir, clients);
+    REQUIRE(first.attempts.size() == 2);
+    CHECK(first.attempts[0].outcome == "refused");
+    CHECK(first.backend == "b2");
+    const Service preferred(path);
+    for (int i = 0; i < 10; ++i) {
+      const LogEntry entry = one_client(weir, clients);
+      if (since_trip.elapsed() >= scaled(1400ms)) break;
+      CHECK(entry.backend == "b2");
+      CHECK(entry.attempts.size() == 1);
+    }
+    weir.wait_until(
+        [](const app::Snapshot& now) { return now.backend("servers", "b1").circuit.probe_due; },
+        "the probe is due");
+    // The very next connection is the probe, and then all are at home. Nothing is left of it.
+    for (int i = 0; i < 10; ++i) CHECK(one_client(weir, clients).backend == "b1");
+    CHECK(circuit(weir, "b1").phase == CircuitPhase::closed);
+    CHECK(circuit(weir, "b1").probes_in_flight == 0);
+    CHECK(circuit(weir, "b2").probes_in_flight == 0);
+    weir.settle();
+  }
+}
+
+TEST_CASE("BRK-02: one client probes a backend that does not answer, the others are refused") {
+  for (const int workers : {1, 2, 4}) {
+    const Folder folder;
+    const std::string path = folder.unix_socket("hole");
+    TestWeir weir(
+        yaml(workers, keys(1, 60000ms, ", circuit_half_open_probes: 1"), {{path}}, "connect: 30s"));
+    std::size_t clients = 0;
+    CHECK(one_client(weir, clients).reason == "upstream_connect_failed");
+    for (int i = 0; i < 20; ++i) CHECK(one_client(weir, clients).reason == "circuit_open");
+    CHECK(circuit(weir, "b1").rejects == 0);  // the gate before the balancer turned them away
+    CHECK(circuit(weir, "b1").stale_results == 0);
+    weir.settle();
+  }
+}
+
+TEST_CASE("BRK-01: a probe that hangs is given up after fail_timeout, and another one probes") {
+  for (const int workers : {1, 2}) {
+    const Folder folder;
+    const std::string path = folder.unix_socket("b");
+    TestWeir weir(yaml(workers, keys(1, 800ms), {{path}}, "connect: 60s"));
+    std::size_t clients = 0;
+    CHECK(one_client(weir, clients).reason == "upstream_connect_failed");
+    wait_for_phase(weir, "b1", CircuitPhase::open);
+    Backend hole(path, {}, 0);
+    hole.fill_queue();
+    weir.wait_until(
+        [](const app::Snapshot& now) { return now.backend("servers", "b1").circuit.probe_due; },
+        "the probe is due");
+    Stream hangs = weir.connect();
+    hangs.say("q");
+    wait_for_phase(weir, "b1", CircuitPhase::half_open);
+    CHECK(circuit(weir, "b1").probes_in_flight == 1);
+    CHECK(one_client(weir, clients).reason == "circuit_open");
+    // Nobody has to come for it: whoever looks sees that the time has passed.
+    wait_for_phase(weir, "b1", CircuitPhase::open);
+    weir.wait_until(
+        [](const app::Snapshot& now) { return now.backend("servers", "b1").circuit.probe_due; },
+        "another probe is due");
+    Stream second = weir.connect();
+    second.say("q");
+    wait_for_phase(weir, "b1", CircuitPhase::half_open);
+    CHECK(circuit(weir, "b1").probes_in_flight == 1);
+    hangs.rst();
+    second.rst();
+    weir.log(clients + 2);
+    weir.settle();
+  }
+}
+
+TEST_CASE("BRK-05: a client that leaves during the dial says nothing about the backend") {
+  const Folder folder;
+  const std::string path = folder.unix_socket("b");
+  Backend hole(path, {}, 0);
+  hole.fill_queue();
+  TestWeir weir(yaml(1, keys(1, 60000ms), {{path}}, "connect: 60s"));
+  for (int i = 0; i < 3; ++i) {
+    Stream client = weir.connect();
+    client.say("q");
+    weir.wait_until(
+        [](const app::Snapshot& now) { return now.backend("servers", "b1").dialing == 1; },
+        "it is dialled for");
+    client.rst();
+    weir.log(static_cast<std::size_t>(i) + 1);
+  }
+  CHECK(circuit(weir, "b1").phase == CircuitPhase::closed);
+  CHECK(circuit(weir, "b1").fails == 0);
+  weir.settle();
+}
+
+TEST_CASE("BRK: with circuit_enabled false a backend that fails is dialled for every client") {
+  const DeadPort dead;
+  TestWeir weir(yaml(1, "circuit_enabled: false, max_fails: 1", {{dead.address()}}));
+  std::size_t clients = 0;
+  for (int i = 0; i < 5; ++i) {
+    CHECK(one_client(weir, clients).reason == "upstream_connect_failed");
+  }
+  CHECK(circuit(weir, "b1").phase == CircuitPhase::closed);
+  weir.settle();
+}
+
+}  // namespace
+}  // namespace weir::e2e
