@@ -87,7 +87,7 @@ class Resolver::Core {
     std::unique_ptr<Timer> patience;  // until those who can go on without the answer do
   };
 
-  // What need not be asked for now; null addresses = the name failed a moment ago.
+  // What need not be asked again yet; null addresses = the name failed a moment ago.
   std::optional<Addresses> fresh(const std::string& name, core::TimePoint now) {
     const std::lock_guard lock(mutex_);
     const auto found = cache_.find(name);

@@ -51,8 +51,13 @@ class Config:
 
 
 def single(bind: str, address: str, **timeouts: str) -> Config:
-    """One listener in front of one backend."""
-    pool = Pool("servers", {"only": address}, timeouts=dict(timeouts))
+    """One listener in front of one backend, which every client is dialled for."""
+    pool = Pool(
+        "servers",
+        {"only": address},
+        timeouts=dict(timeouts),
+        resilience={"circuit_enabled": False},
+    )
     return Config([Listener("front", bind, "servers")], [pool])
 
 

@@ -94,7 +94,12 @@ class Soak:
         }
         return Config(
             [Listener(r.value, address, r.value) for r, address in self._addresses.items()],
-            [Pool(r.value, each, timeouts=timeouts) for r, each in backends.items()],
+            # Where there is nobody else each client is to be dialled for, and refused by the dial.
+            [
+                Pool(r.value, each, timeouts=timeouts,
+                     resilience={"circuit_enabled": r is not Route.REFUSED})
+                for r, each in backends.items()
+            ],
             workers=self._options.workers,
         )
 
