@@ -108,12 +108,13 @@ void read_pools(const Mapping& top, Source& source, Draft& draft, Names& pools) 
     pool.name = read_name(mapping, source, pools);
     read_balance(mapping, source, pool.balance);
     const Mapping resilience = mapping.child("resilience");
-    read_resilience(resilience, source, draft.configuration.app.shutdown_deadline, pool.resilience);
+    const bool circuit_is_right = read_resilience(
+        resilience, source, draft.configuration.app.shutdown_deadline, pool.resilience);
     read_timeouts(mapping.child("timeouts"), source, pool.timeouts);
     read_keepalive(mapping.child("keepalive"), pool.keepalive);
     read_source(mapping, source, pool);
     read_backends(mapping, source, pool);
-    check_resilience(mapping, resilience, source, pool.resilience, pool.backends.size());
+    if (circuit_is_right) check_resilience(mapping, resilience, source, pool);
   }
 }
 

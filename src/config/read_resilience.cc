@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 namespace weir::config {
 namespace {
 
@@ -38,35 +41,65 @@ void read_admission(const Mapping& mapping, Source& source, core::Duration shutd
   }
 }
 
-void read_circuit(const Mapping& mapping, core::CircuitOptions& circuit) {
-  mapping.boolean("circuit_enabled", circuit.enabled);
-  mapping.integer("max_fails", circuit.max_fails);
-  mapping.duration("fail_timeout", circuit.fail_timeout);
-  mapping.fraction("circuit_jitter", circuit.jitter);
-  mapping.integer("circuit_half_open_probes", circuit.half_open_probes);
-  mapping.duration("circuit_window", circuit.window);
-  mapping.fraction("circuit_failure_rate", circuit.failure_rate);
-  mapping.integer("circuit_min_samples", circuit.min_samples);
+bool read_circuit(const Mapping& mapping, core::CircuitOptions& circuit) {
+  const Outcome outcomes[] = {
+      mapping.boolean("circuit_enabled", circuit.enabled),
+      mapping.integer("max_fails", circuit.max_fails),
+      mapping.duration("fail_timeout", circuit.fail_timeout),
+      mapping.fraction("circuit_jitter", circuit.jitter),
+      mapping.integer("circuit_half_open_probes", circuit.half_open_probes),
+      mapping.duration("circuit_window", circuit.window),
+      mapping.fraction("circuit_failure_rate", circuit.failure_rate),
+      mapping.integer("circuit_min_samples", circuit.min_samples),
+  };
+  return std::find(std::begin(outcomes), std::end(outcomes), Outcome::wrong) == std::end(outcomes);
 }
 
-// Where a single failure decides, and what a single failure decides for all.
-void check_circuit(const Mapping& pool, const Mapping& mapping, Source& source,
-                   const core::CircuitOptions& circuit, std::size_t backends) {
-  if (!circuit.enabled || circuit.max_fails != 1) return;
-  const auto place = [&](const char* name) {
-    if (const Node* written = mapping.find(name)) return written->at;
-    return mapping.present() ? mapping.at() : pool.at();
+std::string seconds(core::Duration duration) {
+  return fmt::format("{:g} s", std::chrono::duration<double>(duration).count());
+}
+
+// Where a single failure decides for all, and where no probe can ever be in time.
+void check_circuit(const Mapping& mapping, const Mapping& resilience, Source& source,
+                   const upstream::PoolOptions& pool) {
+  const core::CircuitOptions& circuit = pool.resilience.circuit;
+  if (!circuit.enabled) return;
+  const auto warn = [&](const char* name, const std::string& message) {
+    const Node* written = resilience.find(name);
+    const Position at = written                ? written->at
+                        : resilience.present() ? resilience.at()
+                                               : mapping.at();
+    source.warning(at, resilience.path_of(name), message);
   };
-  if (backends == 1) {
-    source.warning(place("max_fails"), mapping.path_of("max_fails"),
-                   fmt::format("1 in a pool of one: a single failed dial refuses every client for "
-                               "{:g} s (set it higher, or circuit_enabled: false)",
-                               std::chrono::duration<double>(circuit.fail_timeout).count()));
-  } else if (circuit.window != core::Duration::zero()) {
-    source.warning(place("circuit_window"), mapping.path_of("circuit_window"),
-                   "with max_fails 1 the first failure opens the circuit, and the rate never "
-                   "decides (set max_fails higher)");
+  const auto takers = std::count_if(pool.backends.begin(), pool.backends.end(),
+                                    [](const auto& backend) { return backend.weight != 0; });
+  if (circuit.max_fails == 1 && takers == 1) {
+    warn("max_fails", fmt::format("1 in a pool of one: a single failed dial refuses every client "
+                                  "for {} (set it higher, or circuit_enabled: false)",
+                                  seconds(circuit.fail_timeout)));
+  } else if (circuit.max_fails == 1 && circuit.window != core::Duration::zero()) {
+    warn("circuit_window",
+         "with max_fails 1 the first failure opens the circuit, and the rate never decides (set "
+         "max_fails higher)");
   }
+  if (circuit.fail_timeout < pool.timeouts.connect) {
+    warn("fail_timeout", fmt::format("{} is less than timeouts.connect: a probe that takes longer "
+                                     "comes too late to bring its backend back",
+                                     seconds(circuit.fail_timeout)));
+  }
+}
+
+// How many sessions the backends can take together; 0 = any number.
+std::uint64_t reachable(const upstream::PoolOptions& pool) {
+  std::uint64_t sum = 0;
+  for (const upstream::BackendOptions& backend : pool.backends) {
+    if (backend.weight == 0) continue;
+    const std::uint32_t limit =
+        backend.max_active != 0 ? backend.max_active : pool.resilience.max_active_per_backend;
+    if (limit == 0) return 0;
+    sum += limit;
+  }
+  return sum;
 }
 
 void read_retry(const Mapping& mapping, core::RetryOptions& retry) {
@@ -79,23 +112,24 @@ void read_retry(const Mapping& mapping, core::RetryOptions& retry) {
 
 }  // namespace
 
-void read_resilience(const Mapping& mapping, Source& source, core::Duration shutdown_deadline,
+bool read_resilience(const Mapping& mapping, Source& source, core::Duration shutdown_deadline,
                      ResilienceOptions& options) {
   read_admission(mapping, source, shutdown_deadline, options);
-  read_circuit(mapping, options.circuit);
   read_retry(mapping, options.retry);
+  return read_circuit(mapping, options.circuit);
 }
 
-void check_resilience(const Mapping& pool, const Mapping& mapping, Source& source,
-                      const ResilienceOptions& options, std::size_t backends) {
-  check_circuit(pool, mapping, source, options.circuit, backends);
-  const std::uint64_t reachable = std::uint64_t{options.max_active_per_backend} * backends;
-  if (reachable != 0 && reachable < options.admission.max_active) {
-    const Scalar written = *mapping.scalar("max_active_per_backend");
-    source.warning(written.at, written.path,
-                   fmt::format("{} x {} backends is less than max_active_requests: that limit and "
-                               "the queue behind it are never reached",
-                               written.text, backends));
+void check_resilience(const Mapping& mapping, const Mapping& resilience, Source& source,
+                      const upstream::PoolOptions& pool) {
+  check_circuit(mapping, resilience, source, pool);
+  const Node* limit = resilience.find("max_active_per_backend");
+  const std::uint64_t most = reachable(pool);
+  if (limit && most != 0 && most < pool.resilience.admission.max_active) {
+    source.warning(limit->at, resilience.path_of("max_active_per_backend"),
+                   fmt::format("the backends take {} sessions together, less than "
+                               "max_active_requests: that limit and the queue behind it are never "
+                               "reached",
+                               most));
   }
 }
 

@@ -11,10 +11,10 @@ using core::TimePoint;
 
 // The whole session's bound, less up to a tenth: sessions that began together, after a restart,
 // must not end together.
-TimePoint session_deadline(Duration session, TimePoint accepted, core::Rng& rng) {
+TimePoint session_deadline(Duration session, TimePoint admitted, core::Rng& rng) {
   if (session == Duration::zero()) return core::kNever;
   const auto tenth = static_cast<std::uint64_t>(session.count() / 10);
-  return accepted + session - Duration(static_cast<std::int64_t>(rng.below(tenth + 1)));
+  return admitted + session - Duration(static_cast<std::int64_t>(rng.below(tenth + 1)));
 }
 
 // Whether the peer was reset, or on a unix socket has closed: it takes nothing any more. Only for a
@@ -24,13 +24,13 @@ bool gone(const net::Socket& socket) { return socket.peer_failed(); }
 }  // namespace
 
 Relay::Relay(net::Socket& client, net::Socket& backend, const upstream::TimeoutOptions& timeouts,
-             ListenerTotals& totals, TimePoint accepted, TimePoint now, core::Rng& rng)
+             ListenerTotals& totals, TimePoint admitted, TimePoint now, core::Rng& rng)
     : client_(client),
       backend_(backend),
       timeouts_(timeouts),
       totals_(totals),
       started_(now),
-      session_deadline_(session_deadline(timeouts.session, accepted, rng)) {}
+      session_deadline_(session_deadline(timeouts.session, admitted, rng)) {}
 
 std::optional<RelayEnd> Relay::step(std::span<char> scratch, TimePoint now) {
   const Pipe::Next in = in_.pump(client_, backend_, scratch, now, totals_.bytes_in,

@@ -71,6 +71,8 @@ void Session::start() {
 // The socket stays watched: who leaves must not keep a place, nor be dialled for.
 void Session::park() {
   phase_ = Phase::queued;
+  // A client that vanishes here would keep its place.
+  client_.set_keepalive(pool_.options().keepalive);
   timer_.arm(core::deadline(accepted_, pool_.options().resilience.pending_timeout));
   if (client_left()) leave_queue(CloseReason::client_left_queue);
 }
@@ -89,7 +91,9 @@ void Session::on_turn() {
   timer_.cancel();
   if (admitted.outcome == core::Admitted::Outcome::refused) return end(refusal(admitted.reason));
   slot_ = std::move(admitted.slot);
-  dial();
+  // As after a grant at once: one look at the socket, for the client may have left by now.
+  phase_ = Phase::accepted;
+  context_.loop.sockets().resume_later(*this);
 }
 
 void Session::leave_queue(CloseReason reason) {
@@ -216,7 +220,7 @@ void Session::on_connected(upstream::Connection connection) {
   connected_ = context_.loop.now();
   keepalive_due_ = connected_ + kKeepaliveDelay;
   relay_.emplace(client_, backend_, pool_.options().timeouts, listener_.totals(context_.worker),
-                 accepted_, connected_, context_.rng);
+                 admitted_ != core::TimePoint{} ? admitted_ : accepted_, connected_, context_.rng);
   phase_ = Phase::relaying;
   const bool data_followed = connector_->data_follows();
   connector_.reset();

@@ -71,6 +71,7 @@ void Connector::begin_dial(Selection selection) {
   plan_.started(selection_.place);
   const core::TimePoint now = context_.loop.now();
   dial_deadline_ = plan_.dial_deadline(now);
+  cut_short_ = dial_deadline_ < now + pool_.options().timeouts.connect;
   addresses_ = nullptr;
   address_ = 0;
   told_ = {};
@@ -178,7 +179,11 @@ void Connector::address_failed(DialResult result) {
 void Connector::dial_failed(DialResult result) {
   count(result.outcome);
   const core::TimePoint now = context_.loop.now();
-  if (core::verdict(result.outcome) == core::Verdict::failure) selection_.permit.fail(now);
+  // A backend that had less than `connect` to answer in, because the client's own time ran out, has
+  // not failed.
+  const bool hurried = cut_short_ && context_.loop.now() >= dial_deadline_;
+  if (!hurried && core::verdict(result.outcome) == core::Verdict::failure)
+    selection_.permit.fail(now);
   selection_ = {};
   dialing_ = {};
   addresses_ = nullptr;

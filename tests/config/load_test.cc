@@ -77,7 +77,7 @@ TEST_CASE("every key reaches the option that it is meant for") {
       "pools:\n"
       "  - name: p\n"
       "    balance: source_hash\n"
-      "    resilience: {max_active_requests: 51, max_pending_requests: 52, pending_timeout: 9s,\n"
+      "    resilience: {max_active_requests: 43, max_pending_requests: 52, pending_timeout: 9s,\n"
       "                 max_active_per_backend: 53, circuit_enabled: false, max_fails: 54,\n"
       "                 fail_timeout: 55s, circuit_jitter: 0.25, circuit_half_open_probes: 56,\n"
       "                 circuit_window: 57s, circuit_failure_rate: 0.75, circuit_min_samples: 58,\n"
@@ -110,7 +110,7 @@ TEST_CASE("every key reaches the option that it is meant for") {
   const upstream::PoolOptions& pool = configuration.pools[0];
   CHECK(pool.name == "p");
   CHECK(pool.balance == core::Balance::source_hash);
-  CHECK(pool.resilience.admission.max_active == 51);
+  CHECK(pool.resilience.admission.max_active == 43);
   CHECK(pool.resilience.admission.max_pending == 52);
   CHECK(pool.resilience.pending_timeout == core::Duration(9s));
   CHECK(pool.resilience.max_active_per_backend == 53);

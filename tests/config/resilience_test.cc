@@ -66,6 +66,19 @@ TEST_CASE("a lone backend that one failure shuts out is warned of, wherever that
   CHECK(load_all_said(resilience("circuit_enabled: false")).problems.empty());
 }
 
+TEST_CASE("a probe that can only come too late is warned of") {
+  check_warned(resilience("max_fails: 2, fail_timeout: 4s"), "fail_timeout",
+               "4 s is less than timeouts.connect");
+  CHECK(load_text(resilience("max_fails: 2, fail_timeout: 5s")).problems.empty());
+}
+
+TEST_CASE("what is wrong about a circuit is said once") {
+  for (const char* keys : {"max_fails: 0", "circuit_enabled: maybe", "fail_timeout: 5"}) {
+    CAPTURE(keys);
+    CHECK(load_all_said(resilience(keys)).problems.size() == 1);
+  }
+}
+
 TEST_CASE("fractions are plain decimals within their range") {
   const char* rate = "pools[0].resilience.circuit_failure_rate";
   check_refused({
@@ -94,7 +107,7 @@ TEST_CASE("every key of resilience can come from the environment") {
 
 TEST_CASE("a pool's limit that its backends can never reach is warned of") {
   check_warned(resilience("max_active_requests: 10, max_active_per_backend: 9"),
-               "max_active_per_backend", "9 x 1 backends is less than max_active_requests");
+               "max_active_per_backend", "take 9 sessions together, less than max_active_requests");
   CHECK(
       load_text(resilience("max_active_requests: 9, max_active_per_backend: 9")).problems.empty());
   CHECK(load_text(resilience("max_active_per_backend: 9")).problems.empty());

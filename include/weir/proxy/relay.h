@@ -28,7 +28,7 @@ struct RelayEnd {
 class Relay {
  public:
   Relay(net::Socket& client, net::Socket& backend, const upstream::TimeoutOptions& timeouts,
-        ListenerTotals& totals, core::TimePoint accepted, core::TimePoint now, core::Rng& rng);
+        ListenerTotals& totals, core::TimePoint admitted, core::TimePoint now, core::Rng& rng);
 
   // Moves what can be moved now. The end, when it has come; otherwise wants_turn() says whether to
   // call again in a coming turn although no socket may report anything.

@@ -113,6 +113,7 @@ class Connector final : public net::SocketWatcher {
   Selection selection_;
   GaugeGuard dialing_;
   core::TimePoint dial_deadline_{};
+  bool cut_short_ = false;  // by the overall deadline
   std::unique_ptr<net::Resolver::Lookup> lookup_;
   net::Addresses addresses_;  // of a backend given by name
   std::size_t address_ = 0;   // the one being tried
