@@ -140,12 +140,15 @@ TEST_CASE("retry_deadline bounds the dials together and ends as retry_deadline_e
   Backlog b;
   PoolOptions options = made_pool({at(a), at(b)});
   options.resilience.retry.deadline = 40ms;
+  options.resilience.circuit.enabled = true;
   DialStory story(options);
   story.run();
   CHECK(story.reason == CloseReason::retry_deadline_exhausted);
   CHECK(story.attempts == Attempts{"a timeout"});
   CHECK(story.lasted() >= 39ms);
   CHECK_FALSE(b.somebody_waits());
+  // The client's own time was up, which says nothing about the backend.
+  CHECK(story.pool.backend(0).circuit().eligible(story.loop.now()));
 }
 
 TEST_CASE("without a back-off the next dial is made at once, with one it waits") {
