@@ -248,8 +248,8 @@ void Instance::Parts::drain() {
                : fmt::format("{:g} s", std::chrono::duration<double>(bound).count()));
   control_.refresh_now();
   deadline_.arm(core::deadline(control_.now(), bound));
-  for (const auto& pool : pools_)
-    pool->admission().shut_down();  // nobody waits for what won't come
+  // Nobody waits for a turn that will not come.
+  for (const auto& pool : pools_) pool->admission().shut_down();
   undrained_ = workers_.size();
   for (const auto& worker : workers_) {
     worker->drain([this] { control_.post([this] { worker_drained(); }); });

@@ -161,17 +161,19 @@ Outcome Mapping::boolean(std::string_view name, bool& value) const {
   return Outcome::read;
 }
 
-Outcome Mapping::fraction(std::string_view name, double& value) const {
+template <typename Value>
+Outcome Mapping::number(std::string_view name, std::optional<Value> (*parse)(std::string_view),
+                        std::string_view otherwise, Value& value) const {
   if (!find(name)) return Outcome::absent;
   const std::optional<Scalar> written = scalar(name);
   if (!written) return Outcome::wrong;
-  const std::optional<double> read = parse_fraction(written->text);
+  const std::optional<Value> read = parse(written->text);
   if (!read) {
-    source_.wrong(*written, key(name), "is not a fraction such as 0.25, with up to four decimals");
+    source_.wrong(*written, key(name), otherwise);
     return Outcome::wrong;
   }
   const auto [least, most] = range(key(name));
-  if (*read < *parse_fraction(least) || *read > *parse_fraction(most)) {
+  if (*read < *parse(least) || *read > *parse(most)) {
     source_.wrong(*written, key(name), "is out of range");
     return Outcome::wrong;
   }
@@ -179,22 +181,13 @@ Outcome Mapping::fraction(std::string_view name, double& value) const {
   return Outcome::read;
 }
 
+Outcome Mapping::fraction(std::string_view name, double& value) const {
+  return number(name, parse_fraction, "is not a fraction such as 0.25, with up to four decimals",
+                value);
+}
+
 Outcome Mapping::read_integer(std::string_view name, std::uint64_t& value) const {
-  if (!find(name)) return Outcome::absent;
-  const std::optional<Scalar> written = scalar(name);
-  if (!written) return Outcome::wrong;
-  const std::optional<std::uint64_t> read = parse_integer(written->text);
-  if (!read) {
-    source_.wrong(*written, key(name), "is not a whole number in decimal digits");
-    return Outcome::wrong;
-  }
-  const auto [least, most] = range(key(name));
-  if (*read < *parse_integer(least) || *read > *parse_integer(most)) {
-    source_.wrong(*written, key(name), "is out of range");
-    return Outcome::wrong;
-  }
-  value = *read;
-  return Outcome::read;
+  return number(name, parse_integer, "is not a whole number in decimal digits", value);
 }
 
 }  // namespace weir::config

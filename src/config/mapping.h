@@ -80,6 +80,10 @@ class Mapping {
   void take_keys(const Node& node);
   std::string level_of(std::string_view name) const;
   Outcome read_integer(std::string_view name, std::uint64_t& value) const;
+  // A number within its range; `otherwise` is said of what cannot be parsed.
+  template <typename Value>
+  Outcome number(std::string_view name, std::optional<Value> (*parse)(std::string_view),
+                 std::string_view otherwise, Value& value) const;
 
   Source& source_;
   std::string path_;

@@ -34,6 +34,7 @@ Session::Session(const Context& context, ListenerState& listener, net::Descripto
       id_(context.sessions.next_id()),
       peer_(peer),
       accepted_(context.loop.now()),
+      admitted_(accepted_),
       descriptors_(std::move(descriptors)),
       client_(std::move(client)),
       timer_(context.loop, [this] { on_timer(); }),
@@ -96,10 +97,12 @@ void Session::on_turn() {
   context_.loop.sockets().resume_later(*this);
 }
 
-void Session::leave_queue(CloseReason reason) {
+void Session::leave_queue(CloseReason reason) { end(refusal(give_up_place(reason))); }
+
+CloseReason Session::give_up_place(CloseReason reason) {
   admitted_ = context_.loop.now();
   timer_.cancel();
-  end(refusal(waiter_.cancel(reason)));
+  return waiter_.cancel(reason);
 }
 
 void Session::dial() {
@@ -121,10 +124,7 @@ void Session::cut(CloseReason reason, bool at_once) {
     if (phase_ == Phase::parting && at_once) finish();
     return;
   }
-  if (phase_ == Phase::queued) {
-    admitted_ = context_.loop.now();
-    reason = waiter_.cancel(reason);
-  }
+  if (phase_ == Phase::queued) reason = give_up_place(reason);
   RelayEnd how = relay_ ? relay_->cut(reason) : refusal(reason);
   if (at_once) how.client = how.backend = Manner::abort;
   end(how);
@@ -171,10 +171,7 @@ void Session::on_timer() {
     case Phase::done:
       return;
     case Phase::queued:
-      if (now >= core::deadline(accepted_, pool_.options().resilience.pending_timeout)) {
-        leave_queue(CloseReason::pending_timeout);
-      }
-      return;
+      return leave_queue(CloseReason::pending_timeout);
     case Phase::dialling:
       return connector_->on_timer();
     case Phase::relaying:
@@ -220,7 +217,7 @@ void Session::on_connected(upstream::Connection connection) {
   connected_ = context_.loop.now();
   keepalive_due_ = connected_ + kKeepaliveDelay;
   relay_.emplace(client_, backend_, pool_.options().timeouts, listener_.totals(context_.worker),
-                 admitted_ != core::TimePoint{} ? admitted_ : accepted_, connected_, context_.rng);
+                 admitted_, connected_, context_.rng);
   phase_ = Phase::relaying;
   const bool data_followed = connector_->data_follows();
   connector_.reset();
@@ -296,7 +293,7 @@ void Session::write_access_log() {
     entry.bytes_in = relay_->bytes_in();
     entry.bytes_out = relay_->bytes_out();
   }
-  if (admitted_ != core::TimePoint{}) entry.queue = admitted_ - accepted_;
+  entry.queue = admitted_ - accepted_;
   entry.duration = ended_ - accepted_;
   entry.reason = reason_;
   static thread_local std::string line;

@@ -57,9 +57,10 @@ class Session final : public net::SocketWatcher,
 
   // Registers the client's socket; ends the session when that fails.
   bool watch_client();
-  // Waits for its turn; leaves the queue, for `reason` if it was not decided before.
   void park();
+  // Ends a session that waits, or only its wait: for `reason` if it was not decided before.
   void leave_queue(core::CloseReason reason);
+  core::CloseReason give_up_place(core::CloseReason reason);
   void dial();
   // Before the relay: whether the client has left, and how.
   std::optional<core::CloseReason> client_left();
@@ -80,7 +81,8 @@ class Session final : public net::SocketWatcher,
 
   net::SocketAddress peer_;
   core::TimePoint accepted_;
-  core::TimePoint admitted_{};  // left the queue, with or without a slot
+  core::TimePoint
+      admitted_;  // left the queue, with or without a slot; accepted_ if it never waited
   core::TimePoint dial_started_{};
   core::TimePoint connected_{};
   core::TimePoint keepalive_due_ = core::kNever;
