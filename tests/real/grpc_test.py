@@ -174,11 +174,14 @@ class GrpcTest(RealTest):
 
         served = Counter(_in_parallel(work, channels))
         weir.wait_for_sessions(channels)
-        # Dealt in turn; a worker may deal for itself, so that shares differ by one a worker.
         self.assertEqual(set(served), {"a", "b"})
-        self.assertLessEqual(abs(served["a"] - served["b"]), 2)
         backends = weir.stop()["pools"][0]["backends"]
-        self.assertEqual({b["name"]: b["dials"]["connected"] for b in backends}, served)
+        dialled = Counter({b["name"]: b["dials"]["connected"] for b in backends})
+        # A channel under load now and then gives its first connection up and makes another.
+        self.assertEqual(served - dialled, Counter())
+        self.assertEqual(dialled, Counter(session["backend"] for session in weir.sessions()))
+        # Dealt in turn; a worker may deal for itself, so that shares differ by one a worker.
+        self.assertLessEqual(abs(dialled["a"] - dialled["b"]), 2)
 
     def test_channels_of_a_stopped_server_go_on_with_the_other(self) -> None:
         bind, port = self.local()
