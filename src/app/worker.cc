@@ -28,7 +28,6 @@ class Worker::Thread {
       : random_(std::random_device{}()),
         selector_(random_),
         scratch_(std::make_unique<std::array<char, kScratch>>()),
-        sessions_(worker.loop_, worker.index_, worker.workers_, worker.sessions_),
         context_{worker.loop_,
                  {worker.loop_, shared.resolver, selector_, random_, worker.index_},
                  shared.descriptors,
@@ -37,7 +36,10 @@ class Worker::Thread {
                  *scratch_,
                  random_,
                  worker.index_,
-                 sessions_} {}
+                 sessions_,
+                 lone_dials_},
+        lone_dials_(worker.loop_),
+        sessions_(worker.loop_, worker.index_, worker.workers_, worker.sessions_) {}
 
   void listen(Listening& listening) {
     listeners_.push_back(std::make_unique<proxy::Listener>(context_, *listening.state,
@@ -69,6 +71,7 @@ class Worker::Thread {
  private:
   void report_if_drained() {
     if (!drained_ || listening_ > 0 || !sessions_.empty()) return;
+    lone_dials_.cancel();
     std::exchange(drained_, nullptr)();
   }
 
@@ -76,8 +79,9 @@ class Worker::Thread {
   upstream::Selector selector_;
   net::WallClock clock_;
   std::unique_ptr<std::array<char, kScratch>> scratch_;
-  proxy::SessionTable sessions_;
   proxy::Context context_;
+  upstream::LoneDials lone_dials_;
+  proxy::SessionTable sessions_;
   std::vector<std::unique_ptr<proxy::Listener>> listeners_;
 
   std::function<void()> drained_;  // set while a drain is under way and not yet reported

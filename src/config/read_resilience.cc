@@ -55,6 +55,22 @@ bool read_circuit(const Mapping& mapping, core::CircuitOptions& circuit) {
   return std::find(std::begin(outcomes), std::end(outcomes), Outcome::wrong) == std::end(outcomes);
 }
 
+// With a verdict by the connection alone, a bound on the first byte would bound nothing.
+bool read_verdict(const Mapping& mapping, Source& source, ResilienceOptions& options) {
+  const Outcome success = mapping.choice("circuit_success", options.circuit_success,
+                                         {{"connect", upstream::CircuitSuccess::connect},
+                                          {"first_byte", upstream::CircuitSuccess::first_byte}});
+  const Outcome timeout = mapping.duration("first_byte_timeout", options.first_byte_timeout);
+  if (timeout == Outcome::read && success != Outcome::wrong &&
+      options.circuit_success != upstream::CircuitSuccess::first_byte) {
+    const Scalar written = *mapping.scalar("first_byte_timeout");
+    source.error(written.at, written.path,
+                 "is of no effect with circuit_success: connect (allowed: with circuit_success: "
+                 "first_byte)");
+  }
+  return success != Outcome::wrong && timeout != Outcome::wrong;
+}
+
 std::string seconds(core::Duration duration) {
   return fmt::format("{:g} s", std::chrono::duration<double>(duration).count());
 }
@@ -87,6 +103,20 @@ void check_circuit(const Mapping& mapping, const Mapping& resilience, Source& so
                                      "comes too late to bring its backend back",
                                      seconds(circuit.fail_timeout)));
   }
+  if (pool.resilience.circuit_success != upstream::CircuitSuccess::first_byte) return;
+  if (circuit.fail_timeout < pool.resilience.first_byte_timeout) {
+    warn("first_byte_timeout",
+         fmt::format("{} is longer than fail_timeout: a probe whose first byte takes longer than "
+                     "that comes too late to bring its backend back",
+                     seconds(pool.resilience.first_byte_timeout)));
+  }
+  if (pool.timeouts.idle != core::Duration::zero() &&
+      pool.timeouts.idle <= pool.resilience.first_byte_timeout) {
+    warn("first_byte_timeout",
+         fmt::format("{} is not reached: timeouts.idle ends a silent session before, and decides "
+                     "nothing",
+                     seconds(pool.resilience.first_byte_timeout)));
+  }
 }
 
 // How many sessions the backends can take together; 0 = any number.
@@ -116,7 +146,8 @@ bool read_resilience(const Mapping& mapping, Source& source, core::Duration shut
                      ResilienceOptions& options) {
   read_admission(mapping, source, shutdown_deadline, options);
   read_retry(mapping, options.retry);
-  return read_circuit(mapping, options.circuit);
+  const bool verdict = read_verdict(mapping, source, options);
+  return read_circuit(mapping, options.circuit) && verdict;
 }
 
 void check_resilience(const Mapping& mapping, const Mapping& resilience, Source& source,

@@ -39,6 +39,7 @@ std::optional<RelayEnd> Relay::step(std::span<char> scratch, TimePoint now) {
                                    in_.state() == Pipe::State::finished);
   wants_turn_ = in == Pipe::Next::resume || out == Pipe::Next::resume;
   if (first_byte_ == core::kNever && out_.bytes() > 0) first_byte_ = now;
+  if (asked_ == core::kNever && in_.bytes() > 0) asked_ = now;
   note_half_close(now);
   return ended();
 }
@@ -81,6 +82,15 @@ std::optional<RelayEnd> Relay::ended() const {
     return RelayEnd{CloseReason::client_closed, Manner::close, Manner::finish};
   }
   return std::nullopt;
+}
+
+bool Relay::backend_ended() const {
+  return out_.state() == Pipe::State::finished || out_.state() == Pipe::State::source_reset;
+}
+
+bool Relay::client_spoke() const {
+  return in_.bytes() + in_.held() > 0 || in_.state() == Pipe::State::sink_broken ||
+         (client_ && client_.peek() == net::IoResult::Status::done);
 }
 
 TimePoint Relay::last_moved() const {

@@ -115,6 +115,16 @@ void Session::dial() {
   connector_->start();
 }
 
+// The dial may be the one that goes on without its client.
+void Session::leave_dial(CloseReason reason) {
+  attempts_ = connector_->take_attempts();
+  if (auto dial = connector_->take_lone_dial()) {
+    context_.lone_dials.go_on(std::move(dial), std::move(descriptors_));
+  }
+  connector_.reset();
+  end({reason, Manner::close, Manner::close});
+}
+
 void Session::refuse(CloseReason reason) {
   if (watch_client()) end(refusal(reason));
 }
@@ -139,7 +149,7 @@ void Session::on_ready() {
       if (client_left()) leave_queue(CloseReason::client_left_queue);
       return;
     case Phase::dialling:
-      if (const auto left = client_left()) end({*left, Manner::close, Manner::close});
+      if (const auto left = client_left()) leave_dial(*left);
       return;
     case Phase::relaying:
       if (relay_->bulk()) return context_.loop.sockets().resume_later(*this);
@@ -175,6 +185,7 @@ void Session::on_timer() {
     case Phase::dialling:
       return connector_->on_timer();
     case Phase::relaying:
+      if (first_byte_ && now >= first_byte_->deadline(*relay_)) return first_byte_missing();
       if (const auto how = relay_->on_deadline(now)) return end(*how);
       if (now >= keepalive_due_) {
         keepalive_due_ = core::kNever;
@@ -218,6 +229,10 @@ void Session::on_connected(upstream::Connection connection) {
   keepalive_due_ = connected_ + kKeepaliveDelay;
   relay_.emplace(client_, backend_, pool_.options().timeouts, listener_.totals(context_.worker),
                  admitted_, connected_, context_.rng);
+  if (connection.verdict) {
+    first_byte_ = std::make_unique<FirstByte>(std::move(connection.verdict),
+                                              pool_.options().resilience.first_byte_timeout);
+  }
   phase_ = Phase::relaying;
   const bool data_followed = connector_->data_follows();
   connector_.reset();
@@ -229,18 +244,54 @@ void Session::on_dial_failed(CloseReason reason) { end(refusal(reason)); }
 
 void Session::relay_on() {
   const auto how = relay_->step(context_.scratch, context_.loop.now());
-  if (how) return end(*how);
+  if (first_byte_) look_for_first_byte();
+  if (how) {
+    const bool left =
+        how->reason == CloseReason::client_reset || how->reason == CloseReason::client_closed;
+    if (first_byte_ && left) leave_unanswered();
+    return end(*how);
+  }
   if (relay_->wants_turn()) context_.loop.sockets().resume_later(*this);
   arm_timer();
 }
 
-void Session::arm_timer() { timer_.arm(std::min(relay_->next_deadline(), keepalive_due_)); }
+void Session::look_for_first_byte() {
+  const auto outcome = first_byte_->look(*relay_, context_.loop.now());
+  if (!outcome) return;
+  attempts_.back().outcome = *outcome;
+  first_byte_.reset();
+}
+
+// What has come meanwhile is in the kernel, if this thread was late to look.
+void Session::first_byte_missing() {
+  if (backend_.peek() != net::IoResult::Status::blocked) {
+    return context_.loop.sockets().resume_later(*this);
+  }
+  first_byte_->timed_out(context_.loop.now());
+  attempts_.back().outcome = core::DialOutcome::first_byte_timeout;
+  first_byte_.reset();
+  // A backend that is stuck learns by a reset that nobody waits for its answer any more.
+  end({CloseReason::first_byte_timeout, Manner::linger, Manner::abort});
+}
+
+void Session::leave_unanswered() {
+  if (!first_byte_->may_go_on(*relay_) || !lease_.go_alone()) return;
+  const core::TimePoint deadline = first_byte_->deadline(*relay_);
+  context_.lone_dials.go_on({std::move(backend_), std::move(lease_), first_byte_->take()}, deadline,
+                            std::move(descriptors_));
+}
+
+void Session::arm_timer() {
+  const core::TimePoint deadline = std::min(relay_->next_deadline(), keepalive_due_);
+  timer_.arm(first_byte_ ? std::min(deadline, first_byte_->deadline(*relay_)) : deadline);
+}
 
 void Session::end(const RelayEnd& how) {
   reason_ = how.reason;
   phase_ = Phase::parting;
   const core::TimePoint now = context_.loop.now();
   ended_ = now;
+  first_byte_.reset();  // undecided, then
   if (connector_) {
     attempts_ = connector_->take_attempts();
     connector_.reset();

@@ -6,8 +6,33 @@
 
 namespace weir::upstream {
 
+template <typename Change>
+bool Backend::update(const Change& change) {
+  Places before = places();
+  Places after;
+  do {
+    after = before;
+    if (!change(after)) return false;
+  } while (!places_.compare_exchange_weak(before, after, std::memory_order_relaxed));
+  return true;
+}
+
 BackendLease::~BackendLease() {
-  if (backend_ != nullptr) backend_->active_.fetch_sub(1, std::memory_order_relaxed);
+  if (backend_ == nullptr) return;
+  backend_->update([this](Backend::Places& places) {
+    --(alone_ ? places.alone : places.active);
+    return true;
+  });
+}
+
+bool BackendLease::go_alone() {
+  alone_ = backend_->update([](Backend::Places& places) {
+    if (places.alone != 0) return false;
+    --places.active;
+    ++places.alone;
+    return true;
+  });
+  return alone_;
 }
 
 // Writes the circuit's transitions into the log. Called under the circuit's mutex, which only a
@@ -43,14 +68,15 @@ Backend::Backend(BackendOptions options, const ResilienceOptions& resilience, st
 Backend::~Backend() = default;
 
 BackendLease Backend::claim() {
-  std::uint32_t active = active_.load(std::memory_order_relaxed);
-  do {
-    if (limit_ != 0 && active >= limit_) return {};
-  } while (!active_.compare_exchange_weak(active, active + 1, std::memory_order_relaxed));
-  return BackendLease(*this);
+  const bool claimed = update([this](Places& places) {
+    if (full(places)) return false;
+    ++places.active;
+    return true;
+  });
+  return claimed ? BackendLease(*this) : BackendLease();
 }
 
-bool Backend::at_capacity() const { return limit_ != 0 && active() >= limit_; }
+bool Backend::at_capacity() const { return full(places()); }
 
 std::uint64_t Backend::dials(core::DialOutcome outcome) const {
   std::uint64_t sum = 0;

@@ -33,6 +33,8 @@ TEST_CASE("conf/full.yaml means the same as leaving everything out") {
   const upstream::PoolOptions& pool = full.pools[0];
   const upstream::PoolOptions& other = least.pools[0];
   CHECK(pool.balance == other.balance);
+  CHECK(pool.resilience.circuit_success == other.resilience.circuit_success);
+  CHECK(pool.resilience.first_byte_timeout == other.resilience.first_byte_timeout);
   CHECK(pool.resilience.retry.enabled == other.resilience.retry.enabled);
   CHECK(pool.resilience.retry.attempts == other.resilience.retry.attempts);
   CHECK(pool.resilience.retry.deadline == other.resilience.retry.deadline);

@@ -37,10 +37,16 @@ std::string default_in_docs(const Key& key) {
 
 TEST_CASE("conf/full.yaml shows every key at its default") {
   Problems problems;
-  const auto root = parse_document(read_source_file("conf/full.yaml"), problems);
+  const std::string text = read_source_file("conf/full.yaml");
+  const auto root = parse_document(text, problems);
   REQUIRE(root);
   for (const Key& key : all_keys()) {
     CAPTURE(key.path);
+    if (key.path.ends_with(".first_byte_timeout")) {  // an error beside another key's default
+      CHECK(text.find(fmt::format("# first_byte_timeout: {}\n", key.default_text)) !=
+            std::string::npos);
+      continue;
+    }
     const Node* value = value_at(*root, key.path);
     REQUIRE(value);
     if (key.default_text == kRequired) continue;

@@ -72,6 +72,35 @@ TEST_CASE("a probe that can only come too late is warned of") {
   CHECK(load_text(resilience("max_fails: 2, fail_timeout: 5s")).problems.empty());
 }
 
+TEST_CASE("a verdict by the first byte is read, and its bound means nothing without it") {
+  const auto pool =
+      must_load(resilience("circuit_success: first_byte, first_byte_timeout: 2s")).pools[0];
+  CHECK(pool.resilience.circuit_success == upstream::CircuitSuccess::first_byte);
+  CHECK(pool.resilience.first_byte_timeout == std::chrono::seconds(2));
+  const char* timeout = "pools[0].resilience.first_byte_timeout";
+  check_refused({
+      {"alone", resilience("first_byte_timeout: 2s"), 8, 38, timeout,
+       "is of no effect with circuit_success: connect"},
+      {"with connect", resilience("circuit_success: connect, first_byte_timeout: 2s"), 8, 64,
+       timeout, "is of no effect with circuit_success: connect"},
+      {"zero", resilience("circuit_success: first_byte, first_byte_timeout: 0s"), 8, 67, timeout,
+       "out of range"},
+      {"choice", resilience("circuit_success: answer, first_byte_timeout: 2s"), 8, 35,
+       "pools[0].resilience.circuit_success",
+       "is not one of the choices (allowed: connect, first_byte)"},
+  });
+}
+
+TEST_CASE("a first byte that would come too late to count is warned of") {
+  const std::string first_byte = "max_fails: 2, circuit_success: first_byte, ";
+  check_warned(resilience(first_byte + "first_byte_timeout: 11s"), "first_byte_timeout",
+               "11 s is longer than fail_timeout");
+  const std::string idle = "\n    timeouts: {idle: 4s, half_close: 4s}";
+  check_warned(resilience(first_byte + "first_byte_timeout: 4s") + idle, "first_byte_timeout",
+               "4 s is not reached: timeouts.idle ends");
+  CHECK(load_text(resilience(first_byte + "first_byte_timeout: 3s") + idle).problems.empty());
+}
+
 TEST_CASE("what is wrong about a circuit is said once") {
   for (const char* keys : {"max_fails: 0", "circuit_enabled: maybe", "fail_timeout: 5"}) {
     CAPTURE(keys);
@@ -101,7 +130,9 @@ TEST_CASE("every key of resilience can come from the environment") {
     if (!key.path.starts_with(prefix)) continue;
     CAPTURE(key.path);
     const std::string name(key.path.substr(prefix.size()));
-    must_load(resilience(name + ": \"${V}\""), {{"V", std::string(key.default_text)}});
+    // One that is an error by itself.
+    const std::string beside = name == "first_byte_timeout" ? ", circuit_success: first_byte" : "";
+    must_load(resilience(name + ": \"${V}\"" + beside), {{"V", std::string(key.default_text)}});
   }
 }
 

@@ -94,6 +94,23 @@ TEST_CASE("a permit without a verdict decides nothing") {
   CHECK(story.phase() == CircuitPhase::closed);
 }
 
+TEST_CASE("a permit's verdict would count as long as its circuit is closed, in its epoch") {
+  CircuitStory story({.max_fails = 1});
+  Permit early = story.admit();
+  CHECK(early.would_count());
+  CHECK_FALSE(Permit().would_count());
+  story.fails();
+  CHECK_FALSE(early.would_count());
+  story.now = story.status().open_until;
+  Permit probe = story.admit();
+  CHECK_FALSE(probe.would_count());  // a probe ends with its client
+  probe.succeed(story.now);
+  CHECK_FALSE(early.would_count());
+  CHECK(story.admit().would_count());
+  story.circuit.bypass();
+  CHECK_FALSE(story.admit().would_count());
+}
+
 TEST_CASE("an open circuit refuses and counts what it refused, and looking is not counted") {
   CircuitStory story;
   story.fails();

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/e2e/circuits.h"
 #include "tests/e2e/port.h"
 #include "tests/e2e/scene.h"
 #include "tests/e2e/service.h"
@@ -18,38 +19,6 @@ using core::CloseReason;
 
 std::string keys(int max_fails, milliseconds fail_timeout, const std::string& more = {}) {
   return fmt::format("max_fails: {}, fail_timeout: {}{}", max_fails, scaled_ms(fail_timeout), more);
-}
-
-struct Pool {
-  std::string name;
-  int priority = 0;
-};
-
-// Backends b1, b2, ... of these addresses, each tier after the other.
-std::string yaml(int workers, const std::string& resilience, const std::vector<Pool>& backends,
-                 const std::string& timeouts = "connect: 5s") {
-  std::string text = fmt::format(
-      "workers: {}\nlisteners: [{{name: front, pool: servers, bind: [\"127.0.0.1:1\"]}}]\n"
-      "pools:\n  - name: servers\n    balance: first\n    resilience: {{{}}}\n"
-      "    timeouts: {{{}}}\n    backends:\n",
-      workers, resilience, timeouts);
-  for (std::size_t i = 0; i < backends.size(); ++i) {
-    text += fmt::format("      - {{name: b{}, address: \"{}\", priority: {}}}\n", i + 1,
-                        backends[i].name, backends[i].priority);
-  }
-  return text;
-}
-
-core::CircuitStatus circuit(const TestWeir& weir, const std::string& backend) {
-  return weir.snapshot().backend("servers", backend).circuit;
-}
-
-void wait_for_phase(const TestWeir& weir, const std::string& backend, CircuitPhase phase) {
-  weir.wait_until(
-      [&](const app::Snapshot& now) {
-        return now.backend("servers", backend).circuit.phase == phase;
-      },
-      fmt::format("{} is {}", backend, name(phase)));
 }
 
 // One client from hello to goodbye; answers its line of the log.
@@ -70,7 +39,7 @@ TEST_CASE(
   for (const int workers : {1, 2, 4}) {
     const Folder folder;
     const std::string path = folder.unix_socket("down");
-    TestWeir weir(yaml(workers, keys(2, 1500ms), {{path}}));
+    TestWeir weir(circuits_yaml(workers, keys(2, 1500ms), {{path}}));
     std::size_t clients = 0;
     CHECK(one_client(weir, clients).reason == "upstream_connect_failed");
     const Stopwatch since_trip;
@@ -103,7 +72,7 @@ TEST_CASE(
 TEST_CASE("BRK: failures below the threshold, with a success between, open nothing") {
   const Folder folder;
   const std::string path = folder.unix_socket("flaky");
-  TestWeir weir(yaml(1, keys(3, 60000ms), {{path}}));
+  TestWeir weir(circuits_yaml(1, keys(3, 60000ms), {{path}}));
   std::size_t clients = 0;
   for (int round = 0; round < 3; ++round) {
     for (int i = 0; i < 2; ++i) {
@@ -126,7 +95,7 @@ TEST_CASE(
     const Folder folder;
     const std::string path = folder.unix_socket("preferred");
     const Service fallback;
-    TestWeir weir(yaml(workers, keys(1, 1500ms), {{path, 0}, {fallback.address(), 1}}));
+    TestWeir weir(circuits_yaml(workers, keys(1, 1500ms), {{path, 0}, {fallback.address(), 1}}));
     std::size_t clients = 0;
     const Stopwatch since_trip;
     const LogEntry first = one_client(weir, clients);
@@ -156,8 +125,8 @@ TEST_CASE("BRK-02: one client probes a backend that does not answer, the others 
   for (const int workers : {1, 2, 4}) {
     const Folder folder;
     const std::string path = folder.unix_socket("hole");
-    TestWeir weir(
-        yaml(workers, keys(1, 60000ms, ", circuit_half_open_probes: 1"), {{path}}, "connect: 30s"));
+    TestWeir weir(circuits_yaml(workers, keys(1, 60000ms, ", circuit_half_open_probes: 1"),
+                                {{path}}, "connect: 30s"));
     std::size_t clients = 0;
     CHECK(one_client(weir, clients).reason == "upstream_connect_failed");
     for (int i = 0; i < 20; ++i) CHECK(one_client(weir, clients).reason == "circuit_open");
@@ -171,7 +140,7 @@ TEST_CASE("BRK-01: a probe that hangs is given up after fail_timeout, and anothe
   for (const int workers : {1, 2}) {
     const Folder folder;
     const std::string path = folder.unix_socket("b");
-    TestWeir weir(yaml(workers, keys(1, 800ms), {{path}}, "connect: 60s"));
+    TestWeir weir(circuits_yaml(workers, keys(1, 800ms), {{path}}, "connect: 60s"));
     std::size_t clients = 0;
     CHECK(one_client(weir, clients).reason == "upstream_connect_failed");
     wait_for_phase(weir, "b1", CircuitPhase::open);
@@ -201,29 +170,9 @@ TEST_CASE("BRK-01: a probe that hangs is given up after fail_timeout, and anothe
   }
 }
 
-TEST_CASE("BRK-05: a client that leaves during the dial says nothing about the backend") {
-  const Folder folder;
-  const std::string path = folder.unix_socket("b");
-  Backend hole(path, {}, 0);
-  hole.fill_queue();
-  TestWeir weir(yaml(1, keys(1, 60000ms), {{path}}, "connect: 60s"));
-  for (int i = 0; i < 3; ++i) {
-    Stream client = weir.connect();
-    client.say("q");
-    weir.wait_until(
-        [](const app::Snapshot& now) { return now.backend("servers", "b1").dialing == 1; },
-        "it is dialled for");
-    client.rst();
-    weir.log(static_cast<std::size_t>(i) + 1);
-  }
-  CHECK(circuit(weir, "b1").phase == CircuitPhase::closed);
-  CHECK(circuit(weir, "b1").fails == 0);
-  weir.settle();
-}
-
 TEST_CASE("BRK: with circuit_enabled false a backend that fails is dialled for every client") {
   const DeadPort dead;
-  TestWeir weir(yaml(1, "circuit_enabled: false, max_fails: 1", {{dead.address()}}));
+  TestWeir weir(circuits_yaml(1, "circuit_enabled: false, max_fails: 1", {{dead.address()}}));
   std::size_t clients = 0;
   for (int i = 0; i < 5; ++i) {
     CHECK(one_client(weir, clients).reason == "upstream_connect_failed");

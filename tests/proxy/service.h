@@ -33,7 +33,7 @@ struct Service {
         state(options(max_connections), pool, 1),
         context{
             loop, {loop, resolver, selector, rng, 0}, budget, &log.lane(0), clock, scratch, rng, 0,
-            table} {
+            table, lone_dials} {
     core::Endpoint endpoint;
     endpoint.host = "127.0.0.1";
     if (!bind.empty()) endpoint = core::parse_endpoint(bind).endpoint;
@@ -94,8 +94,9 @@ struct Service {
   std::atomic<std::size_t> gauge{0};
   upstream::Pool pool;
   ListenerState state;
-  SessionTable table{loop, 0, 1, gauge};
+  upstream::LoneDials lone_dials{loop};
   Context context;
+  SessionTable table{loop, 0, 1, gauge};
   net::SocketAddress address;
   std::optional<Listener> listener;
 };

@@ -77,6 +77,48 @@ TEST_CASE("a moved lease is given back once, by its last holder") {
   CHECK(backend.active() == 0);
 }
 
+TEST_CASE("a place whose client has left counts towards the limit and is not active") {
+  Backend backend(options(2), {}, "orders", 1, 1);
+  BackendLease first = backend.claim();
+  BackendLease second = backend.claim();
+  CHECK(first.go_alone());
+  CHECK(backend.active() == 1);
+  CHECK(backend.at_capacity());
+  CHECK_FALSE(backend.claim());
+  // One a backend: the next one stays what it is.
+  CHECK_FALSE(second.go_alone());
+  CHECK(backend.active() == 1);
+  BackendLease moved(std::move(first));
+  moved = {};
+  CHECK_FALSE(backend.at_capacity());
+  CHECK(backend.active() == 1);
+  CHECK(second.go_alone());
+  CHECK(backend.active() == 0);
+}
+
+TEST_CASE("of many whose clients leave at once exactly one goes on alone") {
+  constexpr int kThreads = 4;
+  constexpr int kRounds = 20'000;
+  Backend backend(options(), {}, "orders", 1, kThreads);
+  std::atomic<int> alone{0};
+  std::atomic<bool> two{false};
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < kThreads; ++thread) {
+    threads.emplace_back([&] {
+      for (int round = 0; round < kRounds; ++round) {
+        BackendLease lease = backend.claim();
+        if (!lease.go_alone()) continue;
+        if (alone.fetch_add(1) != 0) two = true;
+        alone.fetch_sub(1);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK_FALSE(two);
+  CHECK(backend.active() == 0);
+  CHECK(backend.claim().go_alone());
+}
+
 TEST_CASE("dials under way are counted by guards") {
   Backend backend(options(), {}, "orders", 1, 1);
   {

@@ -24,8 +24,7 @@ struct DialStory final : Connector::Owner {
   explicit DialStory(const PoolOptions& options)
       : pool(options, 1), resolver(loop, {.servers = dns.address(), .tries = 1}) {
     started_at = loop.refresh_now();  // the connector's bounds count from here
-    connector = std::make_unique<Connector>(DialContext{loop, resolver, selector, rng, 0}, pool, 0,
-                                            false, timer, *this);
+    connector = std::make_unique<Connector>(context, pool, 0, false, timer, *this);
   }
 
   void on_connected(Connection made) override {
@@ -85,6 +84,7 @@ struct DialStory final : Connector::Owner {
   Selector selector{rng};
   Pool pool;
   net::Resolver resolver;
+  const DialContext context{loop, resolver, selector, rng, 0};
   net::Noted noted;
   net::Timer timer{loop, [this] {
                      if (connector) connector->on_timer();

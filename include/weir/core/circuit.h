@@ -47,6 +47,9 @@ class Permit {
   void succeed(TimePoint now);
   void fail(TimePoint now);
   explicit operator bool() const { return circuit_ != nullptr; }
+  // An ordinary permit of a circuit that is closed still, in the same epoch: a failure would count.
+  // A glance at the gate, no lock.
+  bool would_count() const;
   // Given in HALF_OPEN.
   bool probe() const { return probe_; }
   // The circuit's when it gave this permit; 0 if it did not ask for a verdict.
@@ -177,6 +180,11 @@ inline void Permit::fail(TimePoint now) {
   assert(circuit_ != nullptr);
   Circuit& circuit = *std::exchange(circuit_, nullptr);
   if (epoch_ != Circuit::kPassThrough) circuit.take_failure(epoch_, now);
+}
+
+inline bool Permit::would_count() const {
+  return circuit_ != nullptr && !probe_ && epoch_ != Circuit::kPassThrough &&
+         circuit_->closed_epoch_.load(std::memory_order_acquire) == epoch_;
 }
 
 inline std::uint64_t Permit::epoch() const { return epoch_ == Circuit::kPassThrough ? 0 : epoch_; }

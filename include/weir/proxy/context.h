@@ -9,6 +9,7 @@
 #include "weir/net/loop.h"
 #include "weir/net/wall_clock.h"
 #include "weir/upstream/connector.h"
+#include "weir/upstream/lone_dials.h"
 
 namespace weir::proxy {
 
@@ -25,6 +26,7 @@ struct Context {
   core::Rng& rng;
   std::size_t worker;
   SessionTable& sessions;
+  upstream::LoneDials& lone_dials;
 };
 
 }  // namespace weir::proxy

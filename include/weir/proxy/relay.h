@@ -48,6 +48,14 @@ class Relay {
   std::uint64_t bytes_out() const { return out_.bytes(); }
   // When the backend's first byte had been passed on; kNever before.
   core::TimePoint first_byte() const { return first_byte_; }
+  // When the client's first byte had been passed on; kNever before.
+  core::TimePoint asked() const { return asked_; }
+  // Whether the backend has sent a byte, taken by the client or not.
+  bool answered() const { return out_.bytes() + out_.held() > 0; }
+  // Whether the backend has ended or was reset, and everything before that is known.
+  bool backend_ended() const;
+  // Whether the client has sent a byte, passed on or not.
+  bool client_spoke() const;
 
  private:
   std::optional<RelayEnd> ended() const;
@@ -69,6 +77,7 @@ class Relay {
   core::TimePoint session_deadline_;
   core::TimePoint half_closed_at_ = core::kNever;
   core::TimePoint first_byte_ = core::kNever;
+  core::TimePoint asked_ = core::kNever;
 };
 
 }  // namespace weir::proxy

@@ -13,6 +13,7 @@
 #include "weir/net/socket_set.h"
 #include "weir/net/timer.h"
 #include "weir/proxy/context.h"
+#include "weir/proxy/first_byte.h"
 #include "weir/proxy/listener_state.h"
 #include "weir/proxy/parting.h"
 #include "weir/proxy/relay.h"
@@ -62,9 +63,15 @@ class Session final : public net::SocketWatcher,
   void leave_queue(core::CloseReason reason);
   core::CloseReason give_up_place(core::CloseReason reason);
   void dial();
+  void leave_dial(core::CloseReason reason);
   // Before the relay: whether the client has left, and how.
   std::optional<core::CloseReason> client_left();
   void relay_on();
+  // `circuit_success: first_byte`: what the relay shows of the backend, and its silence.
+  void look_for_first_byte();
+  void first_byte_missing();
+  // The client has left a backend that was asked and has not answered.
+  void leave_unanswered();
   void arm_timer();
   void end(const RelayEnd& how);
   void part();
@@ -99,6 +106,7 @@ class Session final : public net::SocketWatcher,
   std::unique_ptr<upstream::Connector> connector_;
   std::vector<upstream::Attempt> attempts_;
   std::optional<Relay> relay_;
+  std::unique_ptr<FirstByte> first_byte_;  // while the backend's verdict waits for it
   Parting client_parting_;
   Parting backend_parting_;
 

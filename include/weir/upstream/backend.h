@@ -43,12 +43,18 @@ class GaugeGuard {
 class BackendLease {
  public:
   BackendLease() = default;
-  BackendLease(BackendLease&& other) noexcept : backend_(std::exchange(other.backend_, nullptr)) {}
+  BackendLease(BackendLease&& other) noexcept
+      : backend_(std::exchange(other.backend_, nullptr)), alone_(other.alone_) {}
   BackendLease& operator=(BackendLease&& other) noexcept {
     std::swap(backend_, other.backend_);
+    std::swap(alone_, other.alone_);
     return *this;
   }
   ~BackendLease();
+
+  // The client has left: from here on the place counts towards the limit, but is no longer active.
+  // False, and nothing changed, when the backend has such a place taken already.
+  [[nodiscard]] bool go_alone();
 
   explicit operator bool() const { return backend_ != nullptr; }
   Backend* operator->() const { return backend_; }
@@ -58,6 +64,7 @@ class BackendLease {
   friend class Backend;
   explicit BackendLease(Backend& backend) : backend_(&backend) {}
   Backend* backend_ = nullptr;
+  bool alone_ = false;
 };
 
 // One backend of one pool: its options, its gauges and totals. Shared by all workers; outlives
@@ -85,7 +92,7 @@ class Backend {
   bool at_capacity() const;
   [[nodiscard]] GaugeGuard count_dial() { return GaugeGuard(dialing_); }
 
-  std::uint32_t active() const { return active_.load(std::memory_order_relaxed); }
+  std::uint32_t active() const { return places().active; }
   std::uint32_t dialing() const { return dialing_.load(std::memory_order_relaxed); }
   DialTotals& dials(std::size_t worker) { return totals_[worker].dials; }
   std::uint64_t dials(core::DialOutcome outcome) const;  // over all workers
@@ -99,13 +106,25 @@ class Backend {
 
   class CircuitJournal;
 
+  // Who is here, in one atomic word, so that the limit holds for both together.
+  struct Places {
+    std::uint32_t active = 0;  // dials and sessions
+    std::uint32_t alone = 0;   // dials without a client: one at most
+  };
+  Places places() const { return places_.load(std::memory_order_relaxed); }
+  bool full(Places places) const { return limit_ != 0 && places.active + places.alone >= limit_; }
+  // Applies `change` to the places; false when it refuses.
+  template <typename Change>
+  bool update(const Change& change);
+
   const BackendOptions options_;
   const std::string address_text_;
   const net::SocketAddress address_;
   const std::uint32_t limit_;  // dials and sessions together; 0 = none
   const std::unique_ptr<CircuitJournal> journal_;
   core::Circuit circuit_;
-  std::atomic<std::uint32_t> active_{0};
+  std::atomic<Places> places_{};
+  static_assert(std::atomic<Places>::is_always_lock_free);
   std::atomic<std::uint32_t> dialing_{0};
   const std::size_t workers_;
   std::unique_ptr<WorkerTotals[]> totals_;

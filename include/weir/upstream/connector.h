@@ -2,54 +2,16 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "weir/core/dial_plan.h"
-#include "weir/net/connect.h"
-#include "weir/net/resolver.h"
-#include "weir/net/socket.h"
-#include "weir/net/socket_set.h"
-#include "weir/upstream/selector.h"
-
-namespace weir::net {
-class Loop;
-class Timer;
-}  // namespace weir::net
+#include "weir/upstream/dial.h"
 
 namespace weir::upstream {
 
-class Pool;
-
-// One address that was dialled, for the access log.
-struct Attempt {
-  const Backend* backend = nullptr;
-  std::unique_ptr<std::string> resolved;  // the numeric address of a backend given by name
-  core::DialOutcome outcome = core::DialOutcome::cancelled;
-  core::Duration took{0};
-
-  const std::string& address() const { return resolved ? *resolved : backend->address_text(); }
-};
-
-// A connection to a backend that succeeded, and the backend's place it occupies.
-struct Connection {
-  net::Socket socket;  // watched; give it a watcher of its own before the next turn
-  BackendLease lease;
-};
-
-// What a dial needs of its worker; outlives every Connector.
-struct DialContext {
-  net::Loop& loop;
-  net::Resolver& resolver;
-  Selector& selector;
-  core::Rng& rng;
-  std::size_t worker;
-};
-
-// One client's way to a backend: choose, dial, give a verdict, choose again after a failure, until
-// connected or given up (core::DialPlan decides which). The destructor cancels: a dial under way is
-// closed by an immediate reset, its permit ends neutral. One thread.
-class Connector final : public net::SocketWatcher {
+// One client's way to a backend: choose, dial, choose again after a failure, until connected or
+// given up (core::DialPlan decides which). The destructor cancels a dial under way. One thread.
+class Connector final : private Dial::Owner {
  public:
   class Owner {
    public:
@@ -77,52 +39,29 @@ class Connector final : public net::SocketWatcher {
   // take_attempts() adds it as `cancelled`.
   std::vector<Attempt> take_attempts();
 
- private:
-  enum class Phase : std::uint8_t { idle, waiting, resolving, connecting, queue_full };
+  // The client has left: the dial under way, if it is one that goes on without it
+  // (Dial::go_alone). Then nothing is left here to be cancelled.
+  std::unique_ptr<Dial> take_lone_dial();
 
-  void on_ready() override;
+ private:
+  void on_dial_connected(Connection connection) override;
+  void on_dial_ended(core::DialResult result) override;
 
   void choose();
   void none_left();
-  void begin_dial(Selection selection);
-  void resolved(const net::Addresses& addresses);
-  void dial_address();
-  void connect_once();
-  void handle(const net::ConnectState& state);
-  void address_failed(core::DialResult result);
-  void dial_failed(core::DialResult result);
+  void dial(Selection selection);
   void follow(const core::DialStep& step);
-  void wait_until(core::TimePoint at, Phase phase);
-  void record(core::DialOutcome outcome);
-  void count(core::DialOutcome outcome);
-  const net::SocketAddress& target() const;
-  std::size_t addresses() const { return addresses_ ? addresses_->size() : 1; }
 
-  const DialContext context_;
+  const DialContext& context_;
   Pool& pool_;
   const std::uint64_t source_hash_;
   const bool data_follows_;
   net::Timer& timer_;
   Owner& owner_;
   core::DialPlan plan_;
-  Phase phase_ = Phase::idle;
   std::vector<Attempt> attempts_;
+  std::unique_ptr<Dial> dial_;  // the one under way; null while waiting for the next
   int dials_this_turn_ = 0;
-
-  // The dial under way.
-  Selection selection_;
-  GaugeGuard dialing_;
-  core::TimePoint dial_deadline_{};
-  bool cut_short_ = false;  // by the overall deadline
-  std::unique_ptr<net::Resolver::Lookup> lookup_;
-  net::Addresses addresses_;  // of a backend given by name
-  std::size_t address_ = 0;   // the one being tried
-  net::SocketAddress with_port_;
-  core::DialResult told_;  // what the addresses tried so far say of the backend
-  core::Backoff queue_full_pause_{core::Duration::zero(), core::Duration::zero()};
-  core::TimePoint address_started_{};
-  core::TimePoint address_deadline_{};
-  net::Socket socket_;
 };
 
 }  // namespace weir::upstream

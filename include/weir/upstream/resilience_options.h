@@ -9,6 +9,12 @@
 
 namespace weir::upstream {
 
+// Which outcome of a dial counts as the backend's success.
+enum class CircuitSuccess : std::uint8_t {
+  connect,     // the connection
+  first_byte,  // only a first byte from the backend: it may accept and never answer
+};
+
 // `pools[].resilience`: who may come in, who waits, and what follows a dial that failed. Validated
 // by the config layer.
 struct ResilienceOptions {
@@ -16,6 +22,9 @@ struct ResilienceOptions {
   core::Duration pending_timeout{0};         // in the queue; 0 = bounded only by the client
   std::uint32_t max_active_per_backend = 0;  // for backends without a bound of their own; 0 = none
   core::CircuitOptions circuit;              // of each backend
+  CircuitSuccess circuit_success = CircuitSuccess::connect;
+  // With first_byte: how long a backend may take to answer what the client has sent.
+  core::Duration first_byte_timeout = std::chrono::seconds(5);
   core::RetryOptions retry;
 };
 

@@ -1,0 +1,127 @@
+#include "weir/upstream/lone_dials.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "weir/net/loop.h"
+#include "weir/net/timer.h"
+
+namespace weir::upstream {
+
+class LoneDials::Entry {
+ public:
+  Entry(LoneDials& table, net::DescriptorShare descriptors)
+      : table_(table), descriptors_(std::move(descriptors)) {}
+  virtual ~Entry() = default;
+  Entry(const Entry&) = delete;
+  Entry& operator=(const Entry&) = delete;
+
+ protected:
+  LoneDials& table_;
+
+ private:
+  net::DescriptorShare descriptors_;
+};
+
+class LoneDials::Connecting final : public Entry, private Dial::Owner {
+ public:
+  Connecting(LoneDials& table, std::unique_ptr<Dial> dial, net::DescriptorShare descriptors)
+      : Entry(table, std::move(descriptors)),
+        timer_(table.loop_, [this] { dial_->on_timer(); }),
+        dial_(std::move(dial)) {
+    dial_->hand_over(timer_, *this);
+  }
+
+ private:
+  // With `first_byte` nothing was asked, so nothing is decided: the verdict goes unsaid.
+  void on_dial_connected(Connection connection) override {
+    connection.socket.abort();
+    over();
+  }
+  void on_dial_ended(core::DialResult) override { over(); }
+
+  void over() {
+    dial_.reset();
+    table_.retire(*this);
+  }
+
+  net::Timer timer_;
+  std::unique_ptr<Dial> dial_;
+};
+
+class LoneDials::Awaiting final : public Entry, private net::SocketWatcher {
+ public:
+  Awaiting(LoneDials& table, Connection connection, core::TimePoint deadline,
+           net::DescriptorShare descriptors)
+      : Entry(table, std::move(descriptors)),
+        connection_(std::move(connection)),
+        dialing_(connection_.lease->count_dial()),
+        timer_(table.loop_, [this] { look(true); }) {
+    connection_.socket.set_watcher(*this);
+    timer_.arm(deadline);
+  }
+  ~Awaiting() override { connection_.socket.abort(); }
+
+  void look(bool late) {
+    if (!connection_.verdict) return;
+    const core::TimePoint now = table_.loop_.now();
+    switch (connection_.socket.peek()) {
+      case net::IoResult::Status::done:
+        connection_.verdict.answered(now);
+        break;
+      case net::IoResult::Status::end:
+      case net::IoResult::Status::failed:
+        connection_.verdict.failed(core::DialOutcome::closed_early, now);
+        break;
+      case net::IoResult::Status::blocked:
+        if (!late) return;
+        connection_.verdict.failed(core::DialOutcome::first_byte_timeout, now);
+        break;
+    }
+    connection_.socket.abort();
+    dialing_ = {};
+    connection_.lease = {};
+    table_.retire(*this);
+  }
+
+ private:
+  void on_ready() override { look(false); }
+
+  Connection connection_;
+  GaugeGuard dialing_;
+  net::Timer timer_;
+};
+
+LoneDials::LoneDials(net::Loop& loop) : loop_(loop) {}
+
+LoneDials::~LoneDials() = default;
+
+void LoneDials::go_on(std::unique_ptr<Dial> dial, net::DescriptorShare descriptors) {
+  live_.push_back(std::make_unique<Connecting>(*this, std::move(dial), std::move(descriptors)));
+}
+
+void LoneDials::go_on(Connection connection, core::TimePoint deadline,
+                      net::DescriptorShare descriptors) {
+  auto entry =
+      std::make_unique<Awaiting>(*this, std::move(connection), deadline, std::move(descriptors));
+  Awaiting& awaiting = *entry;
+  live_.push_back(std::move(entry));
+  awaiting.look(false);  // its answer may be here already, and no further edge tells of it
+}
+
+void LoneDials::cancel() {
+  live_.clear();
+  retired_.clear();
+}
+
+void LoneDials::retire(Entry& entry) {
+  const auto found = std::find_if(live_.begin(), live_.end(),
+                                  [&entry](const auto& each) { return each.get() == &entry; });
+  if (found == live_.end()) return;
+  retired_.splice(retired_.end(), live_, found);
+  loop_.sockets().resume_later(*this);
+}
+
+void LoneDials::resume() { retired_.clear(); }
+
+}  // namespace weir::upstream
