@@ -72,8 +72,11 @@ IoResult::Status Socket::peek() const {
   std::array<char, 1> first{};
   const ssize_t count = ::recv(fd(), first.data(), first.size(), MSG_PEEK);
   if (count > 0) return IoResult::Status::done;
-  if (count == 0) return IoResult::Status::end;
-  return errno == EAGAIN ? IoResult::Status::blocked : IoResult::Status::failed;
+  SocketSet::Slot& slot = set_->slot(slot_);
+  if (count == 0) return slot.error_taken ? IoResult::Status::failed : IoResult::Status::end;
+  if (errno == EAGAIN) return IoResult::Status::blocked;
+  slot.error_taken = true;  // a reset is told once, even to who only looks
+  return IoResult::Status::failed;
 }
 
 IoResult Socket::write(std::span<const char> from) {

@@ -189,6 +189,16 @@ TEST_CASE("a short count alone says that the rest would block") {
   CHECK_FALSE(it.socket.writable());
 }
 
+TEST_CASE("a look at a reset does not hide it from the read after it") {
+  Watched it(tcp_ends());
+  it.peer.reset();
+  REQUIRE(turn_until(it.loop, [&] { return it.socket.peer_failed(); }));
+  CHECK(it.socket.peek() == Status::failed);
+  CHECK(it.socket.peek() == Status::failed);
+  std::array<char, 1> byte{};
+  CHECK(it.socket.read(byte).status == Status::failed);
+}
+
 TEST_CASE("a write to a peer that was reset fails and raises no signal") {
   Watched it(tcp_ends());
   it.peer.reset();

@@ -52,7 +52,7 @@ class Socket {
   // Reads into `into`. After `blocked`, or after a short read with nothing behind it, readable()
   // is false until the kernel says otherwise.
   IoResult read(std::span<char> into);
-  // What a read would come to, without taking anything.
+  // What a read would come to, without taking anything. Only for a watched socket.
   IoResult::Status peek() const;
   // Writes what the kernel takes. A short count means that the rest would block.
   IoResult write(std::span<const char> from);

@@ -41,7 +41,7 @@ class SocketSet {
     bool ended = false;   // the peer's FIN, reset or failure was seen: keep reading until it shows
     bool failed = false;  // reset or failure: nothing can be sent any more
     bool urgent = false;  // the peer has sent urgent data: a read stops short at its mark
-    bool error_taken = false;  // a write was told of the reset, so that reads will not be
+    bool error_taken = false;  // a write or a look was told of the reset: reads will not be
   };
 
   explicit SocketSet(Loop& loop);
