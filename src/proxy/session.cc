@@ -262,7 +262,7 @@ void Session::look_for_first_byte() {
   first_byte_.reset();
 }
 
-// What has come meanwhile is in the kernel, if this thread was late to look.
+// Where more sockets are ready than one turn fetches, the answer may be in the kernel still.
 void Session::first_byte_missing() {
   if (backend_.peek() != net::IoResult::Status::blocked) {
     return context_.loop.sockets().resume_later(*this);
