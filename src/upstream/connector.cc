@@ -47,6 +47,9 @@ void Connector::start() { choose(); }
 void Connector::choose() {
   phase_ = Phase::idle;
   const core::TimePoint now = context_.loop.now();
+  if (plan_.too_late(now)) {
+    return owner_.on_dial_failed(core::CloseReason::retry_deadline_exhausted);
+  }
   auto selection = context_.selector.select(pool_, plan_, source_hash_, now);
   if (selection) {
     begin_dial(std::move(*selection));
