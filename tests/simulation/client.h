@@ -18,19 +18,17 @@ namespace weir::simulation {
 struct Client final : core::Waiter::Watcher {
   enum class Stage { arriving, queued, choosing, dialling, relaying, over };
 
-  // `told` are the waits that were decided, in order, of all clients.
-  Client(std::size_t number, std::size_t of_generation, const void* generation,
-         std::vector<std::size_t>& decided)
-      : id(number), generation_id(of_generation), told(decided), waiter(generation, *this) {}
+  // `decided` takes the ids of all clients whose wait was decided, in that order.
+  Client(std::size_t number, const void* generation, std::vector<std::size_t>& decided)
+      : id(number), decided_ids(decided), waiter(generation, *this) {}
 
-  void on_decided() noexcept override { told.push_back(id); }
+  void on_decided() noexcept override { decided_ids.push_back(id); }
 
   bool over() const { return stage == Stage::over; }
   bool probes() const { return selection && selection->permit && selection->permit.probe(); }
 
   const std::size_t id;
-  const std::size_t generation_id;
-  std::vector<std::size_t>& told;
+  std::vector<std::size_t>& decided_ids;
   std::uint64_t source = 0;
   bool mute = false;  // neither it nor its backend will say anything
   Stage stage = Stage::arriving;
@@ -38,7 +36,7 @@ struct Client final : core::Waiter::Watcher {
   core::Slot slot;
   std::optional<core::DialPlan> plan;
   std::optional<upstream::Selection> selection;
-  WatchedCircuit::Leave leave;
+  WatchedCircuit::Leave leave;   // the permit, as the circuit's model gave it
   Answer answer;                 // to the dial under way
   core::DialResult coming;       // how that dial will end
   core::TimePoint dial_until{};  // the deadline it was given

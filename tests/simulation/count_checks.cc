@@ -42,7 +42,7 @@ void Simulation::check_admission(std::uint64_t slots) {
   const AdmissionSnapshot books = admission_books_.snapshot();
   check(real.pending <= real.max_pending, "more wait than may");
   check(real.active == slots + admission_books_.untold_grants(),
-        "slots are out that nobody holds, or the reverse");
+        "slots are counted that nobody holds, or the reverse");
   const bool limited = real.max_active != 0;
   check(real.pending == 0 || (limited && real.active >= real.max_active),
         "somebody waits beside a free slot");
@@ -75,7 +75,7 @@ void Simulation::check_backends() {
     check(backend.active() == active[place], "a backend's active is not its dials and sessions");
     check(most == 0 || active[place] <= most, "a backend over its capacity");
     circuits_[place].compare(probes[place]);
-    if (probes[place] > 1) ++seen_.shared_rounds;
+    if (probes[place] > 1) ++seen_.probes_together;
   }
   check(sum <= pool_->admission().active(), "the backends hold more sessions than the pool");
 }

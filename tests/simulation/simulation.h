@@ -30,10 +30,10 @@ namespace weir::simulation {
 struct Seen {
   std::uint64_t dials = 0;
   std::uint64_t parked = 0;
-  std::uint64_t granted_late = 0;   // after a wait
-  std::uint64_t crossed = 0;        // left when the wait was decided already
-  std::uint64_t stale = 0;          // verdicts of an earlier epoch
-  std::uint64_t shared_rounds = 0;  // several probes in flight at once
+  std::uint64_t granted_late = 0;     // after a wait
+  std::uint64_t crossed = 0;          // left when the wait was decided already
+  std::uint64_t stale = 0;            // verdicts of an earlier epoch
+  std::uint64_t probes_together = 0;  // steps with several probes of one backend
   std::set<core::CloseReason> reasons;
   std::set<core::TransitionCause> causes;
 };
