@@ -130,7 +130,6 @@ class Simulation {
   Laws laws_;
   Scenario scenario_;
   core::TimePoint now_{std::chrono::hours(1)};
-  bool stalled_ = false;  // the clock has jumped, what comes now may be late
   Timeline timeline_;
   Seen seen_;
 
