@@ -30,6 +30,9 @@ void Connector::start() { choose(); }
 
 void Connector::choose() {
   const core::TimePoint now = context_.loop.now();
+  if (plan_.too_late(now)) {
+    return owner_.on_dial_failed(core::CloseReason::retry_deadline_exhausted);
+  }
   auto selection = context_.selector.select(pool_, plan_, source_hash_, now);
   if (selection) {
     dial(std::move(*selection));

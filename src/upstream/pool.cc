@@ -6,16 +6,30 @@
 
 namespace weir::upstream {
 
+namespace {
+
+// A random_device gives 32 bits at a time.
+std::uint64_t fresh_seed() {
+  std::random_device device;
+  return std::uint64_t{device()} << 32 | device();
+}
+
+}  // namespace
+
 Pool::Pool(PoolOptions options, std::size_t workers)
+    : Pool(std::move(options), workers, fresh_seed()) {}
+
+Pool::Pool(PoolOptions options, std::size_t workers, std::uint64_t seed)
     : options_(std::move(options)),
       admission_(options_.resilience.admission),
       source_(options_.source_address ? net::SocketAddress::from(*options_.source_address)
                                       : net::SocketAddress()) {
+  core::Rng seeds(seed);
   std::map<std::uint32_t, std::vector<std::size_t>> by_priority;
   for (const BackendOptions& backend : options_.backends) {
     by_priority[backend.priority].push_back(backends_.size());
     backends_.push_back(std::make_unique<Backend>(backend, options_.resilience, options_.name,
-                                                  std::random_device{}(), workers));
+                                                  seeds.next(), workers));
   }
   for (auto& [priority, places] : by_priority) {
     std::vector<core::Member> members;

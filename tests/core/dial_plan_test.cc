@@ -196,6 +196,19 @@ TEST_CASE("a back-off that would reach past the overall deadline is not waited o
   CHECK(later.fails(0, kRefused, 50).give_up == CloseReason::retry_deadline_exhausted);
 }
 
+TEST_CASE("a wait that lasted beyond the overall deadline is too late for another dial") {
+  Story story({.deadline = 1s, .backoff_initial = 300ms});
+  CHECK_FALSE(story.plan.too_late(kStart + 1h));  // nobody waited before the first
+  const DialStep step = story.fails(0);
+  REQUIRE_FALSE(step.give_up);
+  CHECK_FALSE(story.plan.too_late(step.at));
+  CHECK_FALSE(story.plan.too_late(kStart + 999ms));
+  CHECK(story.plan.too_late(kStart + 1s));
+  Story unbounded({.deadline = 0s});
+  static_cast<void>(unbounded.fails(0));
+  CHECK_FALSE(unbounded.plan.too_late(kStart + 1h));
+}
+
 TEST_CASE("a session that had no attempt to spare does not blame the deadline") {
   Story story({.attempts = 0, .deadline = 50ms});
   CHECK(story.fails(0, kRefused, 50, Left::none).give_up == CloseReason::upstream_connect_failed);

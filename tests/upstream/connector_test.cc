@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <string>
+#include <thread>
 
 #include "tests/net/scratch_folder.h"
 #include "tests/upstream/dial_story.h"
@@ -168,6 +169,23 @@ TEST_CASE("without a back-off the next dial is made at once, with one it waits")
   CHECK(slow.at_rest());  // nobody's place is taken while it waits
   slow.finish();
   CHECK(slow.attempts == Attempts{"a refused", "b connected"});
+}
+
+TEST_CASE("a retry whose turn comes only after the overall deadline is not made") {
+  ScratchFolder folder;
+  Backlog b(address_of("unix:" + folder.file("b")));
+  PoolOptions options = made_pool({"unix:" + folder.file("missing"), "unix:" + folder.file("b")});
+  options.resilience.retry.deadline = 60ms;
+  options.resilience.retry.backoff_initial = 20ms;
+  DialStory story(options);
+  story.start();
+  REQUIRE(story.timer.armed());
+  std::this_thread::sleep_for(70ms);  // the whole process stands still
+  story.finish();
+  CHECK(story.reason == CloseReason::retry_deadline_exhausted);
+  CHECK(story.attempts == Attempts{"a refused"});
+  CHECK_FALSE(b.somebody_waits());
+  CHECK(story.at_rest());
 }
 
 TEST_CASE("a client that leaves during the dial counts as cancelled and leaves no connection") {

@@ -87,3 +87,21 @@ TEST_CASE("a pool's admission counts its sessions") {
   }
   CHECK(pool.admission().active() == 0);
 }
+
+TEST_CASE("what is random in a pool comes from its seed, a fresh one unless it is given") {
+  PoolOptions options = made_pool(8);
+  options.resilience.circuit = {.jitter = 1};
+  const auto open_times = [](const Pool& pool) {
+    std::vector<core::TimePoint> times;
+    for (const auto& backend : pool.backends()) {
+      backend->circuit().admit({}).fail({});
+      times.push_back(backend->circuit().status({}).open_until);
+    }
+    return times;
+  };
+  const auto seven = open_times(Pool(options, 1, 7));
+  CHECK(seven[0] != seven[1]);
+  CHECK(seven == open_times(Pool(options, 1, 7)));
+  CHECK(seven != open_times(Pool(options, 1, 8)));
+  CHECK(open_times(Pool(options, 1)) != open_times(Pool(options, 1)));
+}

@@ -32,10 +32,10 @@ enum class Left : std::uint8_t {
 // known by their place in the pool. One owner, one thread; allocates only for pools over 64
 // backends.
 //
-// The owner's loop: choose among the eligible backends that are not excluded(); started(), dial
-// until dial_deadline(); when it failed do what after() says. When the choice comes up empty: with
-// dials() == 0 end as most_telling(); when only excluded ones were left do what exhausted() says;
-// else end as last_reason().
+// The owner's loop: unless it is too_late() choose among the eligible backends that are not
+// excluded(); started(), dial until dial_deadline(); when it failed do what after() says. When the
+// choice comes up empty: with dials() == 0 end as most_telling(); when only excluded ones were left
+// do what exhausted() says; else end as last_reason().
 class DialPlan {
  public:
   // `connect` bounds one dial and is never 0. The overall deadline counts from `now`.
@@ -54,6 +54,10 @@ class DialPlan {
   // The choice found eligible backends, but only excluded ones, and at least one dial was made.
   // With attempts to spare the exclusions are lifted, once 100 ms have passed since the last dial.
   [[nodiscard]] DialStep exhausted(TimePoint now);
+
+  // A wait between dials took longer than it was meant to, as after a stall of the whole process,
+  // and the overall deadline has passed: end as `retry_deadline_exhausted` and choose nobody.
+  bool too_late(TimePoint now) const { return dials_ > 0 && past_overall(now); }
 
   // When a dial that starts now times out: its own bound or what is left of the overall deadline.
   TimePoint dial_deadline(TimePoint now) const;

@@ -26,6 +26,9 @@ class Pool {
   };
 
   Pool(PoolOptions options, std::size_t workers);
+  // All that is random in it, its circuits' jitter, comes from `seed`. Above it is a fresh one: no
+  // two pools, here or in other instances, should probe in step.
+  Pool(PoolOptions options, std::size_t workers, std::uint64_t seed);
 
   const PoolOptions& options() const { return options_; }
   core::Admission& admission() { return admission_; }
