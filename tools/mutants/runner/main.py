@@ -41,11 +41,10 @@ def main(root: pathlib.Path) -> int:
 
 
 def _list(root: pathlib.Path, chosen: Sequence[Mutation]) -> int:
-    problems = 0
-    for mutation in chosen:
-        problem = mutation.problem(root)
-        problems += bool(problem)
-        print(f"{mutation.name}: {problem or mutation.why}")
+    problems = [f"{mutation.name}: {problem}" for mutation in chosen
+                if (problem := mutation.problem(root))]
+    print("\n".join(mutation.row() for mutation in chosen))
+    print("\n".join(problems), end="\n" if problems else "", file=sys.stderr)
     return 1 if problems else 0
 
 
@@ -87,6 +86,6 @@ def _options() -> argparse.Namespace:
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
     add("--only", default="", metavar="REGEX", help="mutations with such a name")
-    add("--list", action="store_true", help="show them, and whether they still fit the source")
+    add("--list", action="store_true", help="the table of docs/testing.md, and whether all still fit the source")
     add("--keep", action="store_true", help="leave the copy, and say where it is")
     return parser.parse_args()

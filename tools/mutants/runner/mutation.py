@@ -40,6 +40,11 @@ class Mutation:
     def filter(self) -> str:
         return f"^{self.suite}: ?({self.tests})"
 
+    def row(self) -> str:
+        """Its line in the table of docs/testing.md."""
+        by = "; ".join(self.tests.split("|")) if not self.survives else f"nobody: {self.survives}"
+        return f"| {self.name} | {by} |"
+
     def problem(self, root: pathlib.Path) -> str:
         return "; ".join(filter(None, (edit.problem(root) for edit in self.edits)))
 
