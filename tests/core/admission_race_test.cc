@@ -65,6 +65,22 @@ TEST_CASE("workers that claim the last slot at the same time never get more than
   check_at_rest(admission);
 }
 
+TEST_CASE("what a session did with the only slot is done before the next one begins") {
+  Admission admission({.max_active = 1});
+  std::uint64_t sessions = 0;  // guarded by nothing but the slot
+  std::atomic<std::uint64_t> granted{0};
+  run_together(kThreads, [&](std::size_t) {
+    for (std::size_t round = 0; round < 200000 / kScale; ++round) {
+      const Slot slot = admission.try_admit();
+      if (!slot) continue;
+      ++sessions;
+      ++granted;
+    }
+  });
+  CHECK(sessions == granted);
+  check_at_rest(admission);
+}
+
 namespace {
 
 // Sessions that take turns at a single slot, whoever waits waiting without a bound.

@@ -3,18 +3,16 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <iostream>
-#include <limits>
-#include <map>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "arguments.h"
 #include "backend.h"
 #include "client.h"
 
@@ -25,48 +23,6 @@ constexpr std::string_view kUsage =
     "usage: weir-bench-load backend [listeners=1]\n"
     "       weir-bench-load client port=N [connections=1] [exchanges=1] [body=0] [answer=1]\n"
     "                              [reconnect=0]\n";
-
-// Whole numbers given as name=value.
-class Arguments {
- public:
-  explicit Arguments(const std::vector<std::string_view>& words) {
-    for (std::string_view word : words) {
-      const std::size_t equals = word.find('=');
-      if (equals == std::string_view::npos) refuse(word);
-      values_[word.substr(0, equals)] = number(word, word.substr(equals + 1));
-    }
-  }
-
-  // Each name is asked for once; what is left at the end was not meant for anybody.
-  template <typename Number>
-  Number take(std::string_view name, Number otherwise) {
-    const auto found = values_.find(name);
-    if (found == values_.end()) return otherwise;
-    const std::uint64_t value = found->second;
-    if (value > std::numeric_limits<Number>::max()) refuse(name);
-    values_.erase(found);
-    return static_cast<Number>(value);
-  }
-
-  void expect_nothing_left() const {
-    if (!values_.empty()) refuse(values_.begin()->first);
-  }
-
- private:
-  [[noreturn]] static void refuse(std::string_view word) {
-    throw std::invalid_argument(fmt::format("cannot use '{}'\n{}", word, kUsage));
-  }
-
-  static std::uint64_t number(std::string_view word, std::string_view text) {
-    std::uint64_t value = 0;
-    const char* end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, value);
-    if (error != std::errc() || stop != end) refuse(word);
-    return value;
-  }
-
-  std::map<std::string_view, std::uint64_t> values_;
-};
 
 void say(const std::string& line) {
   fmt::print("{}\n", line);
@@ -119,7 +75,7 @@ void backend(Arguments arguments) {
 void run(const std::vector<std::string_view>& words) {
   const std::string_view role = words.empty() ? "" : words.front();
   if (role != "backend" && role != "client") throw std::invalid_argument(std::string(kUsage));
-  const Arguments arguments({words.begin() + 1, words.end()});
+  const Arguments arguments({words.begin() + 1, words.end()}, kUsage);
   if (role == "backend") {
     backend(arguments);
   } else {

@@ -8,4 +8,6 @@ workloads  what is asked of every proxy, and what weir is to reach
 rounds     the measurement itself: all proxies interleaved
 ratios     medians and their bootstrap intervals
 report     the table and the JSON
+machine    what the numbers depend on
+core       the other benchmark, scripts/bench core
 """

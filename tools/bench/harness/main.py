@@ -2,13 +2,9 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
-import datetime
 import json
 import os
 import pathlib
-import platform
-import shlex
 import signal
 import subprocess
 import sys
@@ -16,7 +12,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from . import proxies, report, workloads
+from . import core, machine, proxies, report, workloads
 from .processes import BenchError, raise_descriptor_limit
 from .proxies import Variant
 from .rounds import Bench, Round, measure
@@ -30,13 +26,17 @@ one CPU, clients and backends on the others, rounds interleaved. A ratio is the 
 rounds of weir's cost to the other's, with its 95 % bootstrap interval; `*` marks the better of
 Debian's two. A target is met by the `interval` when the whole of it is within, else by the
 `median`; for a limit finer than 5 % only the interval counts, over at least 41 rounds.
+
+`scripts/bench core` measures weir's core by itself: see `scripts/bench core --help`.
 """
 
 
 def main(root: pathlib.Path) -> int:
-    options = _options()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that everything is stopped
     try:
+        if sys.argv[1:2] == ["core"]:
+            return core.main(root, sys.argv[2:])
+        options = _options()
         if not options.no_setup:
             subprocess.run([root / "scripts" / "setup", "bench"], check=True, stdout=sys.stderr)
             subprocess.run([root / "scripts" / "build", "release"], check=True, stdout=sys.stderr)
@@ -64,9 +64,9 @@ def _bench(root: pathlib.Path, options: argparse.Namespace) -> int:
         os.chmod(folder, 0o755)  # nginx's workers run as nobody
         bench = Bench(options.load or root / "build" / "release" / "weir-bench-load",
                       pathlib.Path(folder), options.proxy_cpus, options.load_cpus, sessions,
-                      _progress)
+                      machine.progress)
         results = measure(bench, variants, chosen, options.rounds)
-    _progress("")
+    machine.progress("")
     return _present(options, variants, chosen, results)
 
 
@@ -75,7 +75,7 @@ def _present(options: argparse.Namespace, variants: Sequence[Variant],
     subject = variants[0]
     judged = subject.kind == "weir"
     facts = _facts(options, variants)
-    print(f"{facts['cpu']}, {facts['cpus']} CPUs, Linux {facts['kernel']}")
+    print(machine.line(facts))
     for name, program in facts["programs"].items():
         print(f"{name}: {program['version']}")
     passed = True
@@ -115,32 +115,13 @@ def _variants(root: pathlib.Path, options: argparse.Namespace) -> list[Variant]:
 
 def _facts(options: argparse.Namespace, variants: Sequence[Variant]) -> dict[str, Any]:
     """What the numbers depend on."""
-    return {
-        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-        "command": shlex.join(sys.argv),
-        "kernel": platform.release(),
-        "cpu": _cpu_model(),
-        "cpus": os.cpu_count(),
+    return machine.facts() | {
         "proxy_cpus": options.proxy_cpus,
         "load_cpus": options.load_cpus,
         "quick": options.quick,
         "programs": {variant.name: {"version": variant.version(), "sha256": variant.sha256()}
                      for variant in variants},
     }
-
-
-def _cpu_model() -> str:
-    with contextlib.suppress(OSError):
-        for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.machine()
-
-
-def _progress(text: str) -> None:
-    """One line on a terminal, which the next one replaces; nothing in a log."""
-    if sys.stderr.isatty():
-        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
 
 def _options() -> argparse.Namespace:

@@ -66,7 +66,7 @@ def table(work: Workload, found: Sequence[Row], rounds: int) -> str:
         lines = [line[:2] + line[6:] for line in lines]
     if all(row.target is None for row in found):
         lines = [line[:-2] for line in lines]
-    text = f"{work.title}{_sessions(work)} ({rounds} rounds)\n{_aligned(lines)}"
+    text = f"{work.title}{_sessions(work)} ({rounds} rounds)\n{aligned(lines)}"
     failed = [f"\n{row.proxy}: {row.failures} FAILED, the first: {row.first_failure}"
               for row in found if row.failures]
     return text + "".join(failed)
@@ -78,7 +78,7 @@ def scale_table(work: Workload, rounds: Sequence[Round]) -> str:
         speeds = [f"{speed:,.0f}/s" for speed in facts["units_per_second"]]
         costs = [f"{cost / 1e3:.1f}" for cost in facts["cost"]]
         lines.append([name, *speeds, _interval(facts["speedup"]), *costs])
-    return f"{work.title} ({len(rounds)} rounds)\n{_aligned(lines)}"
+    return f"{work.title} ({len(rounds)} rounds)\n{aligned(lines)}"
 
 
 def scale_facts(rounds: Sequence[Round]) -> dict[str, dict[str, Any]]:
@@ -139,7 +139,7 @@ def _interval(measured: Ratio) -> str:
     return f"{measured.median:.3f} [{measured.low:.3f}, {measured.high:.3f}]"
 
 
-def _aligned(lines: Sequence[Sequence[str]]) -> str:
+def aligned(lines: Sequence[Sequence[str]]) -> str:
     """The first column to the left, numbers to the right."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join("  ".join(cell.rjust(width) if place else cell.ljust(width)
