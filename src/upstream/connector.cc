@@ -47,12 +47,26 @@ void Connector::start() { choose(); }
 void Connector::choose() {
   phase_ = Phase::idle;
   const core::TimePoint now = context_.loop.now();
+  if (!budget_allows(now)) return owner_.on_dial_failed(core::CloseReason::retry_budget_exhausted);
   auto selection = context_.selector.select(pool_, plan_, source_hash_, now);
   if (selection) {
     begin_dial(std::move(*selection));
   } else {
     none_left();
   }
+}
+
+// Asked when the dial would follow at once, so that what is granted is what is dialled: after the
+// wait, and only if there is somebody to dial. It comes before the choice, which might take the one
+// probe of a backend for a dial that is then not made. (A claim lost to another thread right after
+// this is charged all the same.)
+bool Connector::budget_allows(core::TimePoint now) {
+  core::RetryBudget& budget = pool_.retry_budget();
+  if (plan_.dials() == 0 || !budget.limited()) return true;
+  if (context_.selector.look(pool_, plan_, now) != core::Left::some) return true;
+  if (budget.try_retry(now)) return true;
+  pool_.totals(context_.worker).retries_denied.add();
+  return false;
 }
 
 void Connector::none_left() {
@@ -70,6 +84,7 @@ void Connector::begin_dial(Selection selection) {
   dialing_ = selection_.lease->count_dial();
   plan_.started(selection_.place);
   const core::TimePoint now = context_.loop.now();
+  if (plan_.dials() == 1) pool_.retry_budget().primary(now);
   dial_deadline_ = plan_.dial_deadline(now);
   cut_short_ = dial_deadline_ < now + pool_.options().timeouts.connect;
   addresses_ = nullptr;
@@ -215,7 +230,9 @@ void Connector::record(DialOutcome outcome) {
 }
 
 void Connector::count(DialOutcome outcome) {
-  selection_.lease->dials(context_.worker)[static_cast<std::size_t>(outcome)].add();
+  const auto place = static_cast<std::size_t>(outcome);
+  selection_.lease->dials(context_.worker)[place].add();
+  if (plan_.dials() > 1) pool_.totals(context_.worker).retries[place].add();
 }
 
 std::vector<Attempt> Connector::take_attempts() {

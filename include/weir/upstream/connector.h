@@ -83,6 +83,7 @@ class Connector final : public net::SocketWatcher {
   void on_ready() override;
 
   void choose();
+  bool budget_allows(core::TimePoint now);
   void none_left();
   void begin_dial(Selection selection);
   void resolved(const net::Addresses& addresses);

@@ -17,6 +17,7 @@ struct ResilienceOptions {
   std::uint32_t max_active_per_backend = 0;  // for backends without a bound of their own; 0 = none
   core::CircuitOptions circuit;              // of each backend
   core::RetryOptions retry;
+  std::uint32_t retry_budget_percent = 0;  // retries for 100 connections; 0 = any number
 };
 
 }  // namespace weir::upstream
