@@ -289,6 +289,10 @@ Snapshot Instance::Parts::snapshot() const {
     shown.active = admission.active;
     shown.pending = admission.pending;
     shown.rejected = admission.rejected;
+    for (std::size_t i = 0; i < core::kDialOutcomes; ++i) {
+      shown.retries[i] = pool->retries(static_cast<core::DialOutcome>(i));
+    }
+    shown.retry_budget_denied = pool->retries_denied();
     for (const auto& backend : pool->backends()) {
       Snapshot::Backend& each = shown.backends.emplace_back();
       each.name = backend->name();

@@ -63,9 +63,10 @@ std::string list(const std::vector<Item>& items) {
 }
 
 std::string json(const Snapshot::Pool& pool) {
-  return fmt::format(R"({{"name":"{}","active":{},"pending":{},"rejected":{},"backends":{}}})",
-                     pool.name, pool.active, pool.pending, counts<core::CloseReason>(pool.rejected),
-                     list(pool.backends));
+  return fmt::format(
+      R"({{"name":"{}","active":{},"pending":{},"rejected":{},"retries":{},"retry_budget_denied":{},"backends":{}}})",
+      pool.name, pool.active, pool.pending, counts<core::CloseReason>(pool.rejected),
+      counts<core::DialOutcome>(pool.retries), pool.retry_budget_denied, list(pool.backends));
 }
 
 }  // namespace

@@ -81,6 +81,7 @@ const std::vector<Key>& all_keys() {
        "bounded by timeouts.connect x attempts", hot},
       {"pools[].resilience.retry_backoff_initial", Type::duration, "0s", "0s..10s", "at once", hot},
       {"pools[].resilience.retry_backoff_max", Type::duration, "500ms", "0s..60s", "at once", hot},
+      {"pools[].resilience.retry_budget_percent", Type::integer, "0", "0..100", "unbudgeted", hot},
       {"pools[].timeouts.connect", Type::duration, "5s", "1ms..5m", "error", hot},
       {"pools[].timeouts.idle", Type::duration, "1h", "0s..720h", "no bound", hot},
       {"pools[].timeouts.half_close", Type::duration, "30s", "0s..720h", "as idle", hot},

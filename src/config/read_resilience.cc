@@ -132,12 +132,19 @@ std::uint64_t reachable(const upstream::PoolOptions& pool) {
   return sum;
 }
 
-void read_retry(const Mapping& mapping, core::RetryOptions& retry) {
+void read_retry(const Mapping& mapping, Source& source, ResilienceOptions& options) {
+  core::RetryOptions& retry = options.retry;
   mapping.boolean("retry_enabled", retry.enabled);
   mapping.integer("retry_attempts", retry.attempts);
   mapping.duration("retry_deadline", retry.deadline);
   mapping.duration("retry_backoff_initial", retry.backoff_initial);
   mapping.duration("retry_backoff_max", retry.backoff_max);
+  mapping.integer("retry_budget_percent", options.retry_budget_percent);
+  if (!retry.enabled && options.retry_budget_percent > 0) {
+    const Scalar written = *mapping.scalar("retry_budget_percent");
+    source.warning(written.at, written.path,
+                   "a budget for what is never done: retry_enabled is false");
+  }
 }
 
 }  // namespace
@@ -145,7 +152,7 @@ void read_retry(const Mapping& mapping, core::RetryOptions& retry) {
 bool read_resilience(const Mapping& mapping, Source& source, core::Duration shutdown_deadline,
                      ResilienceOptions& options) {
   read_admission(mapping, source, shutdown_deadline, options);
-  read_retry(mapping, options.retry);
+  read_retry(mapping, source, options);
   const bool verdict = read_verdict(mapping, source, options);
   return read_circuit(mapping, options.circuit) && verdict;
 }

@@ -33,12 +33,26 @@ void Connector::choose() {
   if (plan_.too_late(now)) {
     return owner_.on_dial_failed(core::CloseReason::retry_deadline_exhausted);
   }
+  if (!budget_allows(now)) return owner_.on_dial_failed(core::CloseReason::retry_budget_exhausted);
   auto selection = context_.selector.select(pool_, plan_, source_hash_, now);
   if (selection) {
     dial(std::move(*selection));
   } else {
     none_left();
   }
+}
+
+// Asked when the dial would follow at once, so that what is granted is what is dialled: after the
+// wait, and only if there is somebody to dial. It comes before the choice, which might take the one
+// probe of a backend for a dial that is then not made. (A claim lost to another thread right after
+// this is charged all the same.)
+bool Connector::budget_allows(core::TimePoint now) {
+  core::RetryBudget& budget = pool_.retry_budget();
+  if (plan_.dials() == 0 || !budget.limited()) return true;
+  if (context_.selector.look(pool_, plan_, now) != core::Left::some) return true;
+  if (budget.try_retry(now)) return true;
+  pool_.totals(context_.worker).retries_denied.add();
+  return false;
 }
 
 void Connector::none_left() {
@@ -54,10 +68,12 @@ void Connector::none_left() {
 void Connector::dial(Selection selection) {
   plan_.started(selection.place);
   const core::TimePoint now = context_.loop.now();
+  if (plan_.dials() == 1) pool_.retry_budget().primary(now);
   Dial::Terms terms;
   terms.deadline = plan_.dial_deadline(now);
   terms.hurried = terms.deadline < now + pool_.options().timeouts.connect;
   terms.data_follows = data_follows_;
+  terms.retry = plan_.dials() > 1;
   Dial::Owner& self = *this;
   dial_ =
       std::make_unique<Dial>(context_, pool_, std::move(selection), terms, timer_, attempts_, self);

@@ -29,6 +29,8 @@ Dial::Dial(const DialContext& context, Pool& pool, Selection selection, const Te
       pool_(pool),
       selection_(std::move(selection)),
       terms_(terms),
+      counters_{&selection_.lease->dials(context.worker),
+                terms.retry ? &pool.totals(context.worker).retries : nullptr},
       started_(context.loop.now()),
       timer_(&timer),
       attempts_(&attempts),
@@ -38,7 +40,7 @@ Dial::Dial(const DialContext& context, Pool& pool, Selection selection, const Te
 
 Dial::~Dial() {
   if (!selection_.lease) return;
-  count(DialOutcome::cancelled);
+  counters_.add(DialOutcome::cancelled);
   if (socket_) socket_.abort();
 }
 
@@ -103,10 +105,9 @@ void Dial::connected() {
   record(DialOutcome::connected);
   Connection connection{std::move(socket_), {}, {}};
   if (pool_.options().resilience.circuit_success == CircuitSuccess::first_byte) {
-    connection.verdict =
-        PendingVerdict(std::move(selection_.permit), *selection_.lease, context_.worker);
+    connection.verdict = PendingVerdict(std::move(selection_.permit), counters_);
   } else {
-    count(DialOutcome::connected);
+    counters_.add(DialOutcome::connected);
     selection_.permit.succeed(context_.loop.now());
   }
   connection.lease = std::move(selection_.lease);
@@ -151,7 +152,7 @@ void Dial::address_failed(DialResult result) {
 }
 
 void Dial::failed(DialResult result) {
-  count(result.outcome);
+  counters_.add(result.outcome);
   const core::TimePoint now = context_.loop.now();
   // A backend that had less than `connect` to answer in, because the client's own time ran out, has
   // not failed.
@@ -202,10 +203,6 @@ Attempt Dial::attempt(DialOutcome outcome) const {
 
 void Dial::record(DialOutcome outcome) {
   if (attempts_ != nullptr) attempts_->push_back(attempt(outcome));
-}
-
-void Dial::count(DialOutcome outcome) {
-  selection_.lease->dials(context_.worker)[static_cast<std::size_t>(outcome)].add();
 }
 
 const net::SocketAddress& Dial::target() const {

@@ -2,17 +2,15 @@
 
 #include <cassert>
 
-#include "weir/upstream/backend.h"
-
 namespace weir::upstream {
 
-PendingVerdict::PendingVerdict(core::Permit permit, Backend& backend, std::size_t worker)
-    : permit_(std::move(permit)), backend_(&backend), worker_(worker) {
+PendingVerdict::PendingVerdict(core::Permit permit, const DialCounters& counters)
+    : permit_(std::move(permit)), counters_(counters) {
   assert(permit_);
 }
 
 PendingVerdict::~PendingVerdict() {
-  if (backend_ != nullptr) count(core::DialOutcome::connected);
+  if (counters_) count(core::DialOutcome::connected);
 }
 
 void PendingVerdict::answered(core::TimePoint now) {
@@ -27,7 +25,8 @@ void PendingVerdict::failed(core::DialOutcome outcome, core::TimePoint now) {
 }
 
 void PendingVerdict::count(core::DialOutcome outcome) {
-  std::exchange(backend_, nullptr)->dials(worker_)[static_cast<std::size_t>(outcome)].add();
+  counters_->add(outcome);
+  counters_.reset();
 }
 
 }  // namespace weir::upstream

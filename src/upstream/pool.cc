@@ -22,8 +22,10 @@ Pool::Pool(PoolOptions options, std::size_t workers)
 Pool::Pool(PoolOptions options, std::size_t workers, std::uint64_t seed)
     : options_(std::move(options)),
       admission_(options_.resilience.admission),
+      retry_budget_(options_.resilience.retry_budget_percent),
       source_(options_.source_address ? net::SocketAddress::from(*options_.source_address)
-                                      : net::SocketAddress()) {
+                                      : net::SocketAddress()),
+      totals_(workers) {
   core::Rng seeds(seed);
   std::map<std::uint32_t, std::vector<std::size_t>> by_priority;
   for (const BackendOptions& backend : options_.backends) {
@@ -46,6 +48,20 @@ std::optional<std::size_t> Pool::pick(std::size_t tier, std::span<const core::Ca
   if (candidates.empty()) return std::nullopt;
   const std::lock_guard lock(mutex_);
   return tiers_[tier].balancer.pick(candidates, source_hash, rng);
+}
+
+std::uint64_t Pool::retries(core::DialOutcome outcome) const {
+  std::uint64_t sum = 0;
+  for (const WorkerTotals& worker : totals_) {
+    sum += worker.totals.retries[static_cast<std::size_t>(outcome)].value();
+  }
+  return sum;
+}
+
+std::uint64_t Pool::retries_denied() const {
+  std::uint64_t sum = 0;
+  for (const WorkerTotals& worker : totals_) sum += worker.totals.retries_denied.value();
+  return sum;
 }
 
 }  // namespace weir::upstream

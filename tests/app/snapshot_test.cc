@@ -39,6 +39,8 @@ Snapshot made() {
   pool.active = 4;
   pool.pending = 3;
   pool.rejected[static_cast<std::size_t>(CloseReason::proxy_overloaded)] = 2;
+  pool.retries[static_cast<std::size_t>(DialOutcome::connected)] = 8;
+  pool.retry_budget_denied = 5;
   pool.backends = {a, {"b", "[::1]:5432", 0, 0, {}}};
   return snapshot;
 }
@@ -76,10 +78,14 @@ TEST_CASE("a pool shows its backends with their gauges and dials") {
   const Json json = JsonReader::read(made().json());
   REQUIRE(json["pools"].items.size() == 1);
   const Json& pool = json["pools"].items[0];
-  CHECK(pool.keys() == Keys{"name", "active", "pending", "rejected", "backends"});
+  CHECK(pool.keys() == Keys{"name", "active", "pending", "rejected", "retries",
+                            "retry_budget_denied", "backends"});
   CHECK(pool["active"].count() == 4);
   CHECK(pool["pending"].count() == 3);
   CHECK(pool["rejected"]["proxy_overloaded"].count() == 2);
+  CHECK(pool["retries"].keys() == Keys{"connected"});
+  CHECK(pool["retries"]["connected"].count() == 8);
+  CHECK(pool["retry_budget_denied"].count() == 5);
   REQUIRE(pool["backends"].items.size() == 2);
   const Json& a = pool["backends"].items[0];
   CHECK(a.keys() == Keys{"name", "address", "active", "dialing", "dials", "circuit"});

@@ -40,6 +40,7 @@ TEST_CASE("conf/full.yaml means the same as leaving everything out") {
   CHECK(pool.resilience.retry.deadline == other.resilience.retry.deadline);
   CHECK(pool.resilience.retry.backoff_initial == other.resilience.retry.backoff_initial);
   CHECK(pool.resilience.retry.backoff_max == other.resilience.retry.backoff_max);
+  CHECK(pool.resilience.retry_budget_percent == other.resilience.retry_budget_percent);
   CHECK(pool.timeouts.connect == other.timeouts.connect);
   CHECK(pool.timeouts.idle == other.timeouts.idle);
   CHECK(pool.timeouts.half_close == other.timeouts.half_close);

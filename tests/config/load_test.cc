@@ -90,7 +90,8 @@ TEST_CASE("every key reaches the option that it is meant for") {
       "    backends:\n"
       "      - {name: b, address: \"[::1]:41\", weight: 42, priority: 43, max_active: 44}\n"
       "      - {name: c, address: \"unix:/run/c\", weight: 0}\n"
-      "  - {name: q, backends: [{name: b, address: \"db.internal:5\"}]}\n");
+      "  - {name: q, resilience: {retry_budget_percent: 59}, backends: [{name: b, address: "
+      "\"db.internal:5\"}]}\n");
 
   CHECK(configuration.app.workers == 7);
   CHECK(configuration.app.log.level == net::LogLevel::warning);

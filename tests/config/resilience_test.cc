@@ -124,6 +124,26 @@ TEST_CASE("fractions are plain decimals within their range") {
   CHECK(pool.resilience.circuit.jitter == 0.0625);
 }
 
+TEST_CASE("a retry budget is a percentage, and is warned of where nothing is retried") {
+  const char* path = "pools[0].resilience.retry_budget_percent";
+  const auto budget = [](const std::string& value) {
+    return resilience("retry_budget_percent: " + value);
+  };
+  check_refused({
+      {"above", budget("101"), 8, 40, path, "out of range (allowed: 0..100)"},
+      {"negative", budget("-1"), 8, 40, path, "is not a whole number in decimal digits"},
+      {"fraction", budget("0.2"), 8, 40, path, "is not a whole number in decimal digits"},
+      {"percent sign", budget("20%"), 8, 40, path, "is not a whole number in decimal digits"},
+  });
+  CHECK(must_load(resilience("")).pools[0].resilience.retry_budget_percent == 0);
+  CHECK(must_load(budget("100")).pools[0].resilience.retry_budget_percent == 100);
+  CHECK(must_load(budget("\"${P}\""), {{"P", "20"}}).pools[0].resilience.retry_budget_percent ==
+        20);
+  check_warned(budget("20, retry_enabled: false"), "retry_budget_percent",
+               "retry_enabled is false");
+  CHECK(load_text(budget("0, retry_enabled: false")).problems.empty());
+}
+
 TEST_CASE("every key of resilience can come from the environment") {
   for (const Key& key : all_keys()) {
     const std::string_view prefix = "pools[].resilience.";

@@ -41,6 +41,8 @@ app::Snapshot::Pool pool(const json& from) {
   from.at("active").get_to(read.active);
   from.at("pending").get_to(read.pending);
   read_counts<core::CloseReason>(from.at("rejected"), read.rejected);
+  read_counts<core::DialOutcome>(from.at("retries"), read.retries);
+  from.at("retry_budget_denied").get_to(read.retry_budget_denied);
   for (const json& each : from.at("backends")) {
     app::Snapshot::Backend& backend = read.backends.emplace_back();
     each.at("name").get_to(backend.name);

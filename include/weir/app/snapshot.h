@@ -47,6 +47,8 @@ struct Snapshot {
     std::uint64_t active = 0;   // gauge: sessions from admission to their end
     std::uint64_t pending = 0;  // gauge: clients in the queue
     std::array<std::uint64_t, core::kCloseReasons> rejected{};  // by the admission
+    std::array<std::uint64_t, core::kDialOutcomes> retries{};   // dials after the first
+    std::uint64_t retry_budget_denied = 0;                      // retries that were not made
     std::vector<Backend> backends;
 
     std::uint64_t rejected_as(core::CloseReason reason) const {

@@ -12,6 +12,7 @@
 #include "weir/core/counter.h"
 #include "weir/core/dial_outcome.h"
 #include "weir/net/socket_address.h"
+#include "weir/upstream/dial_counters.h"
 #include "weir/upstream/pool_options.h"
 
 namespace weir::upstream {
@@ -71,8 +72,6 @@ class BackendLease {
 // every session that uses it. Gauges are atomics, totals are kept per worker.
 class Backend {
  public:
-  using DialTotals = std::array<core::Counter, core::kDialOutcomes>;
-
   // `pool` is the pool's name, for the log. `seed` is for the circuit's jitter: backends that
   // should not be probed in step, here or by other instances, need different ones.
   Backend(BackendOptions options, const ResilienceOptions& resilience, std::string pool,

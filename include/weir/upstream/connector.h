@@ -48,6 +48,7 @@ class Connector final : private Dial::Owner {
   void on_dial_ended(core::DialResult result) override;
 
   void choose();
+  bool budget_allows(core::TimePoint now);
   void none_left();
   void dial(Selection selection);
   void follow(const core::DialStep& step);

@@ -69,6 +69,7 @@ class Dial final : public net::SocketWatcher {
     core::TimePoint deadline;
     bool hurried = false;       // the deadline is the client's: the backend had less than `connect`
     bool data_follows = false;  // the client has sent something, which the backend gets at once
+    bool retry = false;         // not the first dial for its client
   };
 
   // `timer` is the owner's; the dial arms it, and the owner calls on_timer() when it fires. Each
@@ -104,7 +105,6 @@ class Dial final : public net::SocketWatcher {
   void failed(core::DialResult result);
   void wait_until(core::TimePoint at, Phase phase);
   void record(core::DialOutcome outcome);
-  void count(core::DialOutcome outcome);
   const net::SocketAddress& target() const;
   std::size_t addresses() const { return addresses_ ? addresses_->size() : 1; }
 
@@ -112,6 +112,7 @@ class Dial final : public net::SocketWatcher {
   Pool& pool_;
   Selection selection_;
   Terms terms_;
+  DialCounters counters_;
   const core::TimePoint started_;
   net::Timer* timer_;
   std::vector<Attempt>* attempts_;  // null once it is alone

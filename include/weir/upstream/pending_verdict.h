@@ -1,14 +1,13 @@
 #pragma once
 
-#include <cstddef>
+#include <optional>
 #include <utility>
 
 #include "weir/core/circuit.h"
 #include "weir/core/dial_outcome.h"
+#include "weir/upstream/dial_counters.h"
 
 namespace weir::upstream {
-
-class Backend;
 
 // A backend has connected, but only its first byte proves it (`circuit_success: first_byte`): the
 // dial's permit and its place in the totals, until that is decided. Destroyed undecided it is
@@ -16,20 +15,17 @@ class Backend;
 class PendingVerdict {
  public:
   PendingVerdict() = default;
-  PendingVerdict(core::Permit permit, Backend& backend, std::size_t worker);
+  PendingVerdict(core::Permit permit, const DialCounters& counters);
   PendingVerdict(PendingVerdict&& other) noexcept
-      : permit_(std::move(other.permit_)),
-        backend_(std::exchange(other.backend_, nullptr)),
-        worker_(other.worker_) {}
+      : permit_(std::move(other.permit_)), counters_(std::exchange(other.counters_, {})) {}
   PendingVerdict& operator=(PendingVerdict&& other) noexcept {
     std::swap(permit_, other.permit_);
-    std::swap(backend_, other.backend_);
-    std::swap(worker_, other.worker_);
+    std::swap(counters_, other.counters_);
     return *this;
   }
   ~PendingVerdict();
 
-  explicit operator bool() const { return backend_ != nullptr; }
+  explicit operator bool() const { return counters_.has_value(); }
   const core::Permit& permit() const { return permit_; }
 
   void answered(core::TimePoint now);
@@ -40,8 +36,7 @@ class PendingVerdict {
   void count(core::DialOutcome outcome);
 
   core::Permit permit_;
-  Backend* backend_ = nullptr;
-  std::size_t worker_ = 0;
+  std::optional<DialCounters> counters_;  // until it is decided
 };
 
 }  // namespace weir::upstream

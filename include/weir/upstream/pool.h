@@ -1,14 +1,20 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "weir/core/admission.h"
 #include "weir/core/balancer.h"
+#include "weir/core/counter.h"
+#include "weir/core/dial_outcome.h"
 #include "weir/core/random.h"
+#include "weir/core/retry_budget.h"
 #include "weir/upstream/backend.h"
 #include "weir/upstream/pool_options.h"
 
@@ -18,6 +24,12 @@ namespace weir::upstream {
 // it. Its options never change; what changes are the gauges inside and the balancers' memory.
 class Pool {
  public:
+  // What one worker counts of the pool as a whole.
+  struct Totals {
+    DialTotals retries;            // dials after the first, as they ended
+    core::Counter retries_denied;  // by the budget
+  };
+
   // The backends of one priority, with the balancer that spreads over them.
   struct Tier {
     std::uint32_t priority;
@@ -32,6 +44,7 @@ class Pool {
 
   const PoolOptions& options() const { return options_; }
   core::Admission& admission() { return admission_; }
+  core::RetryBudget& retry_budget() { return retry_budget_; }
   // Where its dials come from; none = the kernel's choice.
   const net::SocketAddress& source() const { return source_; }
 
@@ -39,18 +52,29 @@ class Pool {
   Backend& backend(std::size_t place) const { return *backends_[place]; }
   std::span<const std::unique_ptr<Backend>> backends() const { return backends_; }
 
+  Totals& totals(std::size_t worker) { return totals_[worker].totals; }
+  std::uint64_t retries(core::DialOutcome outcome) const;  // over all workers
+  std::uint64_t retries_denied() const;
+
   std::span<const Tier> tiers() const { return tiers_; }  // preferred first
   // Lets the tier's balancer choose; Candidate::index counts within the tier.
   std::optional<std::size_t> pick(std::size_t tier, std::span<const core::Candidate> candidates,
                                   std::uint64_t source_hash, core::Rng& rng);
 
  private:
+  // A cache line and more apart, so that workers do not share lines.
+  struct alignas(128) WorkerTotals {
+    Totals totals;
+  };
+
   const PoolOptions options_;
   core::Admission admission_;
+  core::RetryBudget retry_budget_;
   const net::SocketAddress source_;
   std::vector<std::unique_ptr<Backend>> backends_;
   std::mutex mutex_;  // guards the balancers: one choice at a time, so that the order is the pool's
   std::vector<Tier> tiers_;
+  std::vector<WorkerTotals> totals_;
 };
 
 }  // namespace weir::upstream

@@ -26,6 +26,7 @@ struct ResilienceOptions {
   // With first_byte: how long a backend may take to answer what the client has sent.
   core::Duration first_byte_timeout = std::chrono::seconds(5);
   core::RetryOptions retry;
+  std::uint32_t retry_budget_percent = 0;  // retries for 100 connections; 0 = any number
 };
 
 }  // namespace weir::upstream

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include "weir/core/counter.h"
+#include "weir/core/dial_outcome.h"
+
+namespace weir::upstream {
+
+// Dials by their outcome, of one worker.
+using DialTotals = std::array<core::Counter, core::kDialOutcomes>;
+
+// Where one dial is counted, once, as it ended: with its backend, and among the pool's retries if
+// it is one.
+struct DialCounters {
+  DialTotals* backend = nullptr;
+  DialTotals* retries = nullptr;
+
+  void add(core::DialOutcome outcome) const {
+    const auto place = static_cast<std::size_t>(outcome);
+    (*backend)[place].add();
+    if (retries != nullptr) (*retries)[place].add();
+  }
+};
+
+}  // namespace weir::upstream
