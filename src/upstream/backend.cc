@@ -46,8 +46,17 @@ BackendLease Backend::claim() {
   std::uint32_t active = active_.load(std::memory_order_relaxed);
   do {
     if (limit_ != 0 && active >= limit_) return {};
-  } while (!active_.compare_exchange_weak(active, active + 1, std::memory_order_relaxed));
+    // Release, for occupancy().
+  } while (!active_.compare_exchange_weak(active, active + 1, std::memory_order_release,
+                                          std::memory_order_relaxed));
   return BackendLease(*this);
+}
+
+// Acquire: whoever is counted here took a slot of the pool before, and a look at the pool's count
+// after this one sees that.
+Backend::Occupancy Backend::occupancy() const {
+  const std::uint32_t active = active_.load(std::memory_order_acquire);
+  return {active, dialing(), limit_ != 0 && active >= limit_};
 }
 
 bool Backend::at_capacity() const { return limit_ != 0 && active() >= limit_; }
