@@ -18,6 +18,7 @@
 #include "weir/net/signals.h"
 #include "weir/net/steady_clock.h"
 #include "weir/net/timer.h"
+#include "weir/net/wall_clock.h"
 #include "weir/proxy/listener_state.h"
 #include "weir/upstream/pool.h"
 
@@ -267,7 +268,8 @@ void Instance::Parts::worker_drained() {
 
 Snapshot Instance::Parts::snapshot() const {
   Snapshot result;
-  const core::TimePoint now = net::steady_now();
+  result.taken = net::steady_now();
+  result.taken_at = net::wall_now();
   for (const auto& worker : workers_) result.sessions += worker->sessions();
   for (const auto& state : listeners_) {
     Snapshot::Listener& listener = result.listeners.emplace_back();
@@ -282,29 +284,7 @@ Snapshot Instance::Parts::snapshot() const {
       add(listener.closed, totals.closed);
     }
   }
-  for (const auto& pool : pools_) {
-    Snapshot::Pool& shown = result.pools.emplace_back();
-    shown.name = pool->options().name;
-    const core::AdmissionSnapshot admission = pool->admission().snapshot();
-    shown.active = admission.active;
-    shown.pending = admission.pending;
-    shown.rejected = admission.rejected;
-    for (std::size_t i = 0; i < core::kDialOutcomes; ++i) {
-      shown.retries[i] = pool->retries(static_cast<core::DialOutcome>(i));
-    }
-    shown.retry_budget_denied = pool->retries_denied();
-    for (const auto& backend : pool->backends()) {
-      Snapshot::Backend& each = shown.backends.emplace_back();
-      each.name = backend->name();
-      each.address = backend->address_text();
-      each.active = backend->active();
-      each.dialing = backend->dialing();
-      each.circuit = backend->circuit().status(now);
-      for (std::size_t i = 0; i < core::kDialOutcomes; ++i) {
-        each.dials[i] = backend->dials(static_cast<core::DialOutcome>(i));
-      }
-    }
-  }
+  for (const auto& pool : pools_) result.pools.push_back(pool->snapshot(result.taken));
   result.access_log_dropped = access_log_->dropped();
   result.open_fds = net::open_descriptors();
   return result;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <numeric>
 #include <stdexcept>
@@ -11,6 +12,8 @@
 
 namespace weir::app {
 namespace {
+
+const std::string kNull = "null";
 
 template <typename Item>
 const Item& find(const std::vector<Item>& items, const std::string& name) {
@@ -39,34 +42,55 @@ std::string json(const Snapshot::Listener& listener) {
       listener.bytes_in, listener.bytes_out);
 }
 
-std::string json(const core::CircuitStatus& circuit) {
-  return fmt::format(
-      R"({{"phase":"{}","epoch":{},"fails":{},"probes_in_flight":{},"rejects":{},"stale_results":{}}})",
-      name(circuit.phase), circuit.epoch, circuit.fails, circuit.probes_in_flight, circuit.rejects,
-      circuit.stale_results);
+// A moment on the circuits' clock as the time of day that it has or will have.
+std::string time_of_day(const Snapshot& snapshot, core::TimePoint moment) {
+  const auto ahead = std::chrono::floor<std::chrono::milliseconds>(moment - snapshot.taken);
+  std::string text = "\"";
+  net::WallClock().append(text, snapshot.taken_at + ahead);
+  return text + '"';
 }
 
-std::string json(const Snapshot::Backend& backend) {
+// In other phases a circuit still knows its last deadlines, which would mislead whoever reads them.
+std::string json(const core::CircuitStatus& circuit, const Snapshot& snapshot) {
+  const bool open = circuit.phase == core::CircuitPhase::open && !circuit.forced_open;
+  const bool half_open = circuit.phase == core::CircuitPhase::half_open;
+  const bool bounded = circuit.probes_remaining != core::CircuitStatus::kUnbounded;
   return fmt::format(
-      R"({{"name":"{}","address":"{}","active":{},"dialing":{},"dials":{},"circuit":{}}})",
-      backend.name, core::json_escaped(backend.address), backend.active, backend.dialing,
-      counts<core::DialOutcome>(backend.dials), json(backend.circuit));
+      R"({{"phase":"{}","epoch":{},"fails":{},"open_until":{},"half_open_until":{},)"
+      R"("probes_in_flight":{},"probes_remaining":{},"bypassed":{},"forced_open":{},)"
+      R"("rejects":{},"stale_results":{},"transitions":{}}})",
+      name(circuit.phase), circuit.epoch, circuit.fails,
+      open ? time_of_day(snapshot, circuit.open_until) : kNull,
+      half_open ? time_of_day(snapshot, circuit.half_open_until) : kNull, circuit.probes_in_flight,
+      bounded ? std::to_string(circuit.probes_remaining) : kNull, circuit.bypassed,
+      circuit.forced_open, circuit.rejects, circuit.stale_results,
+      counts<core::CircuitPhase>(circuit.transitions));
 }
 
-std::string json(const Snapshot::Pool& pool);
+std::string json(const Snapshot::Backend& backend, const Snapshot& snapshot) {
+  return fmt::format(R"({{"name":"{}","address":"{}","weight":{},"priority":{},"state":"{}",)"
+                     R"("active":{},"dialing":{},"dials":{},"circuit":{}}})",
+                     backend.name, core::json_escaped(backend.address), backend.weight,
+                     backend.priority, name(backend.state), backend.active, backend.dialing,
+                     counts<core::DialOutcome>(backend.dials), json(backend.circuit, snapshot));
+}
 
-template <typename Item>
-std::string list(const std::vector<Item>& items) {
+std::string json(const Snapshot::Pool& pool, const Snapshot& snapshot);
+
+template <typename Item, typename... Context>
+std::string list(const std::vector<Item>& items, const Context&... context) {
   std::string text = "[";
-  for (const Item& item : items) text += (text.size() > 1 ? "," : "") + json(item);
+  for (const Item& item : items) text += (text.size() > 1 ? "," : "") + json(item, context...);
   return text + "]";
 }
 
-std::string json(const Snapshot::Pool& pool) {
+std::string json(const Snapshot::Pool& pool, const Snapshot& snapshot) {
   return fmt::format(
-      R"({{"name":"{}","active":{},"pending":{},"rejected":{},"retries":{},"retry_budget_denied":{},"backends":{}}})",
-      pool.name, pool.active, pool.pending, counts<core::CloseReason>(pool.rejected),
-      counts<core::DialOutcome>(pool.retries), pool.retry_budget_denied, list(pool.backends));
+      R"({{"name":"{}","consistent":{},"active":{},"pending":{},"max_active":{},"max_pending":{},)"
+      R"("rejected":{},"retries":{},"retry_budget_denied":{},"backends":{}}})",
+      pool.name, pool.consistent, pool.active, pool.pending, pool.max_active, pool.max_pending,
+      counts<core::CloseReason>(pool.rejected), counts<core::DialOutcome>(pool.retries),
+      pool.retry_budget_denied, list(pool.backends, snapshot));
 }
 
 }  // namespace
@@ -89,7 +113,7 @@ const Snapshot::Backend& Snapshot::backend(const std::string& pool_name,
 std::string Snapshot::json() const {
   return fmt::format(
       R"({{"sessions":{},"listeners":{},"pools":{},"access_log_dropped":{},"open_fds":{}}})",
-      sessions, list(listeners), list(pools), access_log_dropped, open_fds);
+      sessions, list(listeners), list(pools, *this), access_log_dropped, open_fds);
 }
 
 }  // namespace weir::app

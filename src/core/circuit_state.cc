@@ -38,4 +38,17 @@ std::string_view name(TransitionCause cause) {
   return {};
 }
 
+bool CircuitStatus::admits() const {
+  if (!enabled || bypassed) return true;
+  switch (phase) {
+    case CircuitPhase::closed:
+      return true;
+    case CircuitPhase::open:
+      return probe_due;
+    case CircuitPhase::half_open:
+      return probes_remaining > 0;
+  }
+  return false;
+}
+
 }  // namespace weir::core

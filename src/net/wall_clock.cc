@@ -2,15 +2,17 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <ctime>
 #include <iterator>
 
 namespace weir::net {
 
-void WallClock::append_now(std::string& to) {
-  const auto since = std::chrono::system_clock::now().time_since_epoch();
-  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(since).count();
+WallTime wall_now() {
+  return std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
+}
+
+void WallClock::append(std::string& to, WallTime moment) {
+  const std::int64_t ms = moment.time_since_epoch().count();
   if (const std::int64_t second = ms / 1000; second != second_) {
     second_ = second;
     const auto time = static_cast<std::time_t>(second);

@@ -13,7 +13,9 @@ bool Backend::update(const Change& change) {
   do {
     after = before;
     if (!change(after)) return false;
-  } while (!places_.compare_exchange_weak(before, after, std::memory_order_relaxed));
+    // Release, for occupancy().
+  } while (!places_.compare_exchange_weak(before, after, std::memory_order_release,
+                                          std::memory_order_relaxed));
   return true;
 }
 
@@ -77,6 +79,13 @@ BackendLease Backend::claim() {
 }
 
 bool Backend::at_capacity() const { return full(places()); }
+
+// Acquire: whoever is counted here took a slot of the pool before, and a look at the pool's count
+// after this one sees that.
+Backend::Occupancy Backend::occupancy() const {
+  const Places now = places_.load(std::memory_order_acquire);
+  return {now.active, dialing(), full(now)};
+}
 
 std::uint64_t Backend::dials(core::DialOutcome outcome) const {
   std::uint64_t sum = 0;

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 
 using namespace weir;
 using namespace weir::app;
+using namespace std::chrono_literals;
 using core::CloseReason;
 using core::DialOutcome;
 using Keys = std::vector<std::string>;
@@ -32,7 +34,15 @@ Snapshot made() {
   orders.accept_errors[static_cast<std::size_t>(net::AcceptError::fd_limit)] = 1;
   snapshot.listeners = {orders, {}};
   snapshot.listeners[1].name = "quiet";
-  Snapshot::Backend a{"a", "127.0.0.1:5432", 4, 1, {}};
+  snapshot.taken = core::TimePoint(1000s);
+  snapshot.taken_at = net::WallTime(1'790'000'000'007ms);
+  Snapshot::Backend a;
+  a.name = "a";
+  a.address = "127.0.0.1:5432";
+  a.weight = 2;
+  a.priority = 7;
+  a.active = 4;
+  a.dialing = 1;
   a.dials[static_cast<std::size_t>(DialOutcome::refused)] = 9;
   Snapshot::Pool& pool = snapshot.pools.emplace_back();
   pool.name = "main";
@@ -41,7 +51,13 @@ Snapshot made() {
   pool.rejected[static_cast<std::size_t>(CloseReason::proxy_overloaded)] = 2;
   pool.retries[static_cast<std::size_t>(DialOutcome::connected)] = 8;
   pool.retry_budget_denied = 5;
-  pool.backends = {a, {"b", "[::1]:5432", 0, 0, {}}};
+  pool.max_active = 90;
+  pool.max_pending = 80;
+  Snapshot::Backend b;
+  b.name = "b";
+  b.address = "[::1]:5432";
+  b.state = upstream::BackendState::disabled;
+  pool.backends = {a, b};
   return snapshot;
 }
 
@@ -78,8 +94,11 @@ TEST_CASE("a pool shows its backends with their gauges and dials") {
   const Json json = JsonReader::read(made().json());
   REQUIRE(json["pools"].items.size() == 1);
   const Json& pool = json["pools"].items[0];
-  CHECK(pool.keys() == Keys{"name", "active", "pending", "rejected", "retries",
-                            "retry_budget_denied", "backends"});
+  CHECK(pool.keys() == Keys{"name", "consistent", "active", "pending", "max_active", "max_pending",
+                            "rejected", "retries", "retry_budget_denied", "backends"});
+  CHECK(pool["consistent"].text == "false");  // nobody has said otherwise
+  CHECK(pool["max_active"].count() == 90);
+  CHECK(pool["max_pending"].count() == 80);
   CHECK(pool["active"].count() == 4);
   CHECK(pool["pending"].count() == 3);
   CHECK(pool["rejected"]["proxy_overloaded"].count() == 2);
@@ -88,13 +107,89 @@ TEST_CASE("a pool shows its backends with their gauges and dials") {
   CHECK(pool["retry_budget_denied"].count() == 5);
   REQUIRE(pool["backends"].items.size() == 2);
   const Json& a = pool["backends"].items[0];
-  CHECK(a.keys() == Keys{"name", "address", "active", "dialing", "dials", "circuit"});
-  CHECK(a["circuit"]["phase"].text == "closed");
+  CHECK(a.keys() == Keys{"name", "address", "weight", "priority", "state", "active", "dialing",
+                         "dials", "circuit"});
+  CHECK(a["weight"].count() == 2);
+  CHECK(a["priority"].count() == 7);
+  CHECK(a["state"].text == "available");
   CHECK(a["address"].text == "127.0.0.1:5432");
   CHECK(a["active"].count() == 4);
   CHECK(a["dialing"].count() == 1);
   CHECK(a["dials"]["refused"].count() == 9);
   CHECK(pool["backends"].items[1]["dials"].names.empty());
+  CHECK(pool["backends"].items[1]["state"].text == "disabled");
+}
+
+TEST_CASE("a pool whose gauges fit each other says so") {
+  Snapshot snapshot = made();
+  snapshot.pools[0].consistent = true;
+  CHECK(JsonReader::read(snapshot.json())["pools"].items[0]["consistent"].text == "true");
+}
+
+namespace {
+
+Json circuit_json(const core::CircuitStatus& circuit) {
+  Snapshot snapshot = made();
+  snapshot.pools[0].backends[0].circuit = circuit;
+  return JsonReader::read(snapshot.json())["pools"].items[0]["backends"].items[0]["circuit"];
+}
+
+}  // namespace
+
+TEST_CASE("a closed circuit shows its counts and no deadlines") {
+  core::CircuitStatus closed;
+  closed.epoch = 5;
+  closed.fails = 2;
+  closed.rejects = 6;
+  closed.stale_results = 7;
+  closed.open_until = closed.half_open_until = core::TimePoint(2000s);  // of long ago
+  closed.transitions = {3, 4, 0};
+  const Json json = circuit_json(closed);
+  CHECK(json.keys() == Keys{"phase", "epoch", "fails", "open_until", "half_open_until",
+                            "probes_in_flight", "probes_remaining", "bypassed", "forced_open",
+                            "rejects", "stale_results", "transitions"});
+  CHECK(json["phase"].text == "closed");
+  CHECK(json["epoch"].count() == 5);
+  CHECK(json["fails"].count() == 2);
+  CHECK(json["open_until"].kind == Json::Kind::null);
+  CHECK(json["half_open_until"].kind == Json::Kind::null);
+  CHECK(json["bypassed"].text == "false");
+  CHECK(json["rejects"].count() == 6);
+  CHECK(json["stale_results"].count() == 7);
+  CHECK(json["transitions"].keys() == Keys{"closed", "open"});
+  CHECK(json["transitions"]["open"].count() == 4);
+}
+
+TEST_CASE("an open circuit shows the time of day until which it is") {
+  core::CircuitStatus open;
+  open.phase = core::CircuitPhase::open;
+  open.open_until = core::TimePoint(1010s + 600ms);
+  CHECK(circuit_json(open)["open_until"].text == "2026-09-21T14:13:30.607Z");
+  CHECK(circuit_json(open)["half_open_until"].kind == Json::Kind::null);
+  // Past, and a probe due: still open, and a time before this snapshot's.
+  open.open_until = core::TimePoint(999s + 1us);
+  CHECK(circuit_json(open)["open_until"].text == "2026-09-21T14:13:19.007Z");
+  open.forced_open = true;
+  CHECK(circuit_json(open)["open_until"].kind == Json::Kind::null);
+  CHECK(circuit_json(open)["forced_open"].text == "true");
+}
+
+TEST_CASE("a half-open circuit shows its bound and its probes, and null for any number of them") {
+  core::CircuitStatus half_open;
+  half_open.phase = core::CircuitPhase::half_open;
+  half_open.half_open_until = core::TimePoint(1001s);
+  half_open.probes_in_flight = 2;
+  half_open.probes_remaining = 3;
+  half_open.bypassed = true;
+  const Json json = circuit_json(half_open);
+  CHECK(json["phase"].text == "half_open");
+  CHECK(json["open_until"].kind == Json::Kind::null);
+  CHECK(json["half_open_until"].text == "2026-09-21T14:13:21.007Z");
+  CHECK(json["probes_in_flight"].count() == 2);
+  CHECK(json["probes_remaining"].count() == 3);
+  CHECK(json["bypassed"].text == "true");
+  half_open.probes_remaining = core::CircuitStatus::kUnbounded;
+  CHECK(circuit_json(half_open)["probes_remaining"].kind == Json::Kind::null);
 }
 
 TEST_CASE("a backend at a unix path with any byte in it leaves the snapshot one object") {

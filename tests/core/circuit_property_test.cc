@@ -197,6 +197,7 @@ class History {
     const std::string real = text(story_.status());
     const std::string plain = text(model_.status());
     if (real != plain) expect(false, fmt::format("status\n  is {}\n  not {}", real, plain));
+    expect(story_.status().admits() == model_.eligible(), "admits");
     const std::string told = text(story_.log.told);
     const std::string expected = text(model_.told());
     if (told != expected) expect(false, fmt::format("told\n  {}\n  not {}", told, expected));

@@ -38,6 +38,7 @@ app::Snapshot::Listener listener(const json& from) {
 app::Snapshot::Pool pool(const json& from) {
   app::Snapshot::Pool read;
   from.at("name").get_to(read.name);
+  from.at("consistent").get_to(read.consistent);
   from.at("active").get_to(read.active);
   from.at("pending").get_to(read.pending);
   read_counts<core::CloseReason>(from.at("rejected"), read.rejected);

@@ -170,7 +170,7 @@ app::Snapshot ServingProgram::wait_for_clean_exit(At at) {
     rest = rest && listener.connections == 0 && listener.accepted == listener.closed_total();
   }
   for (const auto& pool : last.pools) {
-    rest = rest && pool.active == 0;
+    rest = rest && pool.consistent && pool.active == 0;
     for (const auto& backend : pool.backends) {
       rest = rest && backend.active == 0 && backend.dialing == 0;
     }

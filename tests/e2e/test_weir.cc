@@ -58,7 +58,7 @@ bool at_rest(const app::Snapshot& now) {
     rest = rest && listener.connections == 0 && listener.accepted == listener.closed_total();
   }
   for (const auto& pool : now.pools) {
-    rest = rest && pool.active == 0 && pool.pending == 0;
+    rest = rest && pool.consistent && pool.active == 0 && pool.pending == 0;
     for (const auto& backend : pool.backends) {
       rest = rest && backend.active == 0 && backend.dialing == 0;
     }

@@ -55,3 +55,13 @@ TEST_CASE("every text is the time at which it was asked for, over the change of 
   }
   CHECK(wrong == 0);
 }
+
+TEST_CASE("any moment can be written, in any order") {
+  WallClock clock;
+  std::string text;
+  const WallTime moment{1'790'000'000'007ms};
+  clock.append(text, moment);
+  clock.append(text += ' ', moment + 86'400'993ms);
+  clock.append(text += ' ', moment);
+  CHECK(text == "2026-09-21T14:13:20.007Z 2026-09-22T14:13:21.000Z 2026-09-21T14:13:20.007Z");
+}

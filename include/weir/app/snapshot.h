@@ -6,15 +6,17 @@
 #include <string>
 #include <vector>
 
-#include "weir/core/circuit_state.h"
 #include "weir/core/close_reason.h"
-#include "weir/core/dial_outcome.h"
+#include "weir/core/time.h"
 #include "weir/net/acceptor.h"
+#include "weir/net/wall_clock.h"
+#include "weir/upstream/pool_snapshot.h"
 
 namespace weir::app {
 
-// Gauges and totals of a whole instance at one moment, summed over its workers. Each number is
-// exact; numbers that change while it is taken may be a moment apart.
+// Gauges and totals of a whole instance, summed over its workers. Each number is exact; numbers
+// that change while it is taken may be a moment apart, but for those of a pool that belong
+// together.
 struct Snapshot {
   struct Listener {
     std::string name;
@@ -30,32 +32,11 @@ struct Snapshot {
     }
     std::uint64_t closed_total() const;
   };
-  struct Backend {
-    std::string name;
-    std::string address;
-    std::uint64_t active = 0;   // gauge: dials and sessions
-    std::uint64_t dialing = 0;  // gauge: dials alone
-    std::array<std::uint64_t, core::kDialOutcomes> dials{};
-    core::CircuitStatus circuit{};
+  using Backend = upstream::BackendSnapshot;
+  using Pool = upstream::PoolSnapshot;
 
-    std::uint64_t dials_that(core::DialOutcome outcome) const {
-      return dials[static_cast<std::size_t>(outcome)];
-    }
-  };
-  struct Pool {
-    std::string name;
-    std::uint64_t active = 0;   // gauge: sessions from admission to their end
-    std::uint64_t pending = 0;  // gauge: clients in the queue
-    std::array<std::uint64_t, core::kCloseReasons> rejected{};  // by the admission
-    std::array<std::uint64_t, core::kDialOutcomes> retries{};   // dials after the first
-    std::uint64_t retry_budget_denied = 0;                      // retries that were not made
-    std::vector<Backend> backends;
-
-    std::uint64_t rejected_as(core::CloseReason reason) const {
-      return rejected[static_cast<std::size_t>(reason)];
-    }
-  };
-
+  core::TimePoint taken{};     // on the clock that the circuits' times are on
+  net::WallTime taken_at{};    // the same moment as the time of day
   std::uint64_t sessions = 0;  // gauge: accepted and not yet closed
   std::vector<Listener> listeners;
   std::vector<Pool> pools;
@@ -66,7 +47,8 @@ struct Snapshot {
   const Pool& pool(const std::string& name) const;
   const Backend& backend(const std::string& pool, const std::string& name) const;
 
-  // One JSON object on one line. Counts by reason or outcome list only those above 0.
+  // One JSON object on one line. Counts by reason, outcome or phase list only those above 0. Times
+  // are times of day; null where they do not apply.
   std::string json() const;
 };
 

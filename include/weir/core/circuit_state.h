@@ -68,6 +68,9 @@ struct CircuitStatus {
   std::uint64_t stale_results = 0;     // verdicts that came after their epoch
   std::uint64_t rejects = 0;           // admissions refused
   std::array<std::uint64_t, kCircuitPhases> transitions{};  // by the phase they led to
+
+  // Whether a client would have had leave to dial at that moment.
+  bool admits() const;
 };
 
 }  // namespace weir::core

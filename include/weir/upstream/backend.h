@@ -91,6 +91,14 @@ class Backend {
   bool at_capacity() const;
   [[nodiscard]] GaugeGuard count_dial() { return GaugeGuard(dialing_); }
 
+  // How many of its places are taken, and whether that is all. For observers.
+  struct Occupancy {
+    std::uint32_t active;   // dials and sessions
+    std::uint32_t dialing;  // dials alone; a moment apart from the others
+    bool full;
+  };
+  Occupancy occupancy() const;
+
   std::uint32_t active() const { return places().active; }
   std::uint32_t dialing() const { return dialing_.load(std::memory_order_relaxed); }
   DialTotals& dials(std::size_t worker) { return totals_[worker].dials; }

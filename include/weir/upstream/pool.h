@@ -17,6 +17,7 @@
 #include "weir/core/retry_budget.h"
 #include "weir/upstream/backend.h"
 #include "weir/upstream/pool_options.h"
+#include "weir/upstream/pool_snapshot.h"
 
 namespace weir::upstream {
 
@@ -56,6 +57,9 @@ class Pool {
   std::uint64_t retries(core::DialOutcome outcome) const;  // over all workers
   std::uint64_t retries_denied() const;
 
+  // Not for the data path: it reads every worker's totals, and its gauges until they fit.
+  PoolSnapshot snapshot(core::TimePoint now) const;
+
   std::span<const Tier> tiers() const { return tiers_; }  // preferred first
   // Lets the tier's balancer choose; Candidate::index counts within the tier.
   std::optional<std::size_t> pick(std::size_t tier, std::span<const core::Candidate> candidates,
@@ -66,6 +70,8 @@ class Pool {
   struct alignas(128) WorkerTotals {
     Totals totals;
   };
+
+  void read_gauges(PoolSnapshot& shown) const;
 
   const PoolOptions options_;
   core::Admission admission_;

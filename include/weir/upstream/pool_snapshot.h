@@ -1,0 +1,56 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "weir/core/circuit_state.h"
+#include "weir/core/close_reason.h"
+#include "weir/core/dial_outcome.h"
+#include "weir/upstream/backend_state.h"
+
+namespace weir::upstream {
+
+struct BackendSnapshot {
+  std::string name;
+  std::string address;
+  std::uint32_t weight = 0;
+  std::uint32_t priority = 0;
+  BackendState state = BackendState::available;
+  std::uint64_t active = 0;                                // gauge: dials and sessions
+  std::uint64_t dialing = 0;                               // gauge: dials alone
+  bool full = false;                                       // at its limit
+  std::array<std::uint64_t, core::kDialOutcomes> dials{};  // totals
+  core::CircuitStatus circuit{};                           // one moment of it
+
+  std::uint64_t dials_that(core::DialOutcome outcome) const {
+    return dials[static_cast<std::size_t>(outcome)];
+  }
+};
+
+// What an observer is shown of a pool. Totals only grow, and each is exact.
+struct PoolSnapshot {
+  // The gauges fit each other, as they do at every moment:
+  //     pending <= max_pending
+  //     the sum of the backends' `active` <= `active`
+  // False: they did not, however often they were read again. Then each is right by itself.
+  bool consistent = false;
+
+  std::string name;
+  std::uint64_t active = 0;   // gauge: sessions from admission to their end
+  std::uint64_t pending = 0;  // gauge: clients in the queue
+  std::uint32_t max_active = 0;
+  std::uint32_t max_pending = 0;
+  std::array<std::uint64_t, core::kCloseReasons> rejected{};  // by the admission
+  std::array<std::uint64_t, core::kDialOutcomes> retries{};   // dials after the first
+  std::uint64_t retry_budget_denied = 0;                      // retries that were not made
+  std::vector<BackendSnapshot> backends;
+
+  std::uint64_t rejected_as(core::CloseReason reason) const {
+    return rejected[static_cast<std::size_t>(reason)];
+  }
+};
+
+}  // namespace weir::upstream
