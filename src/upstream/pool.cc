@@ -15,7 +15,8 @@ Pool::Pool(PoolOptions options, std::size_t workers)
   for (const BackendOptions& backend : options_.backends) {
     by_priority[backend.priority].push_back(backends_.size());
     backends_.push_back(std::make_unique<Backend>(backend, options_.resilience, options_.name,
-                                                  std::random_device{}(), workers));
+                                                  std::random_device{}(), workers,
+                                                  options_.health));
   }
   for (auto& [priority, places] : by_priority) {
     std::vector<core::Member> members;

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "weir/core/counter.h"
 #include "weir/core/dial_outcome.h"
 #include "weir/net/socket_address.h"
+#include "weir/upstream/backend_health.h"
 #include "weir/upstream/pool_options.h"
 
 namespace weir::upstream {
@@ -68,8 +70,9 @@ class Backend {
 
   // `pool` is the pool's name, for the log. `seed` is for the circuit's jitter: backends that
   // should not be probed in step, here or by other instances, need different ones.
-  Backend(BackendOptions options, const ResilienceOptions& resilience, std::string pool,
-          std::uint64_t seed, std::size_t workers);
+  Backend(BackendOptions options, const ResilienceOptions& resilience, const std::string& pool,
+          std::uint64_t seed, std::size_t workers,
+          const std::optional<HealthOptions>& health = std::nullopt);
   ~Backend();
 
   const BackendOptions& options() const { return options_; }
@@ -79,6 +82,10 @@ class Backend {
   const net::SocketAddress& address() const { return address_; }
 
   core::Circuit& circuit() { return circuit_; }
+  // Null without active checks.
+  BackendHealth* health() const { return health_.get(); }
+  // False when its active checks say so.
+  bool healthy() const { return !health_ || health_->healthy(); }
 
   // Takes a place; an empty lease when its limit is reached. Exact across workers.
   [[nodiscard]] BackendLease claim();
@@ -105,6 +112,7 @@ class Backend {
   const std::uint32_t limit_;  // dials and sessions together; 0 = none
   const std::unique_ptr<CircuitJournal> journal_;
   core::Circuit circuit_;
+  const std::unique_ptr<BackendHealth> health_;
   std::atomic<std::uint32_t> active_{0};
   std::atomic<std::uint32_t> dialing_{0};
   const std::size_t workers_;
