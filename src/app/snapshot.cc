@@ -46,11 +46,21 @@ std::string json(const core::CircuitStatus& circuit) {
       circuit.stale_results);
 }
 
+// With its comma; empty without active checks.
+std::string health_member(const std::optional<upstream::HealthStatus>& health) {
+  if (!health) return {};
+  return fmt::format(R"(,"health":{{"state":"{}","consecutive":{},"checks":{}{}}})",
+                     name(health->state), health->consecutive,
+                     counts<core::DialOutcome>(health->checks),
+                     health->last ? fmt::format(R"(,"last":"{}")", name(*health->last)) : "");
+}
+
 std::string json(const Snapshot::Backend& backend) {
   return fmt::format(
-      R"({{"name":"{}","address":"{}","active":{},"dialing":{},"dials":{},"circuit":{}}})",
+      R"({{"name":"{}","address":"{}","active":{},"dialing":{},"dials":{},"circuit":{}{}}})",
       backend.name, core::json_escaped(backend.address), backend.active, backend.dialing,
-      counts<core::DialOutcome>(backend.dials), json(backend.circuit));
+      counts<core::DialOutcome>(backend.dials), json(backend.circuit),
+      health_member(backend.health));
 }
 
 std::string json(const Snapshot::Pool& pool);

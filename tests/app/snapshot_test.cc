@@ -32,14 +32,14 @@ Snapshot made() {
   orders.accept_errors[static_cast<std::size_t>(net::AcceptError::fd_limit)] = 1;
   snapshot.listeners = {orders, {}};
   snapshot.listeners[1].name = "quiet";
-  Snapshot::Backend a{"a", "127.0.0.1:5432", 4, 1, {}};
+  Snapshot::Backend a{"a", "127.0.0.1:5432", 4, 1, {}, {}, {}};
   a.dials[static_cast<std::size_t>(DialOutcome::refused)] = 9;
   Snapshot::Pool& pool = snapshot.pools.emplace_back();
   pool.name = "main";
   pool.active = 4;
   pool.pending = 3;
   pool.rejected[static_cast<std::size_t>(CloseReason::proxy_overloaded)] = 2;
-  pool.backends = {a, {"b", "[::1]:5432", 0, 0, {}}};
+  pool.backends = {a, {"b", "[::1]:5432", 0, 0, {}, {}, {}}};
   return snapshot;
 }
 
@@ -89,6 +89,30 @@ TEST_CASE("a pool shows its backends with their gauges and dials") {
   CHECK(a["dialing"].count() == 1);
   CHECK(a["dials"]["refused"].count() == 9);
   CHECK(pool["backends"].items[1]["dials"].names.empty());
+}
+
+TEST_CASE("a backend with active checks shows what they say, one without says nothing of them") {
+  Snapshot snapshot = made();
+  upstream::HealthStatus health;
+  health.state = core::HealthState::unhealthy;
+  health.consecutive = 1;
+  health.checks[static_cast<std::size_t>(DialOutcome::connected)] = 8;
+  health.checks[static_cast<std::size_t>(DialOutcome::refused)] = 3;
+  health.last = DialOutcome::connected;
+  snapshot.pools[0].backends[0].health = health;
+  snapshot.pools[0].backends[1].health = upstream::HealthStatus();
+  const Json json = JsonReader::read(snapshot.json());
+  const std::vector<Json>& backends = json["pools"].items[0]["backends"].items;
+  const Json& a = backends[0]["health"];
+  CHECK(a.keys() == Keys{"state", "consecutive", "checks", "last"});
+  CHECK(a["state"].text == "unhealthy");
+  CHECK(a["consecutive"].count() == 1);
+  CHECK(a["checks"].keys() == Keys{"connected", "refused"});
+  CHECK(a["checks"]["refused"].count() == 3);
+  CHECK(a["last"].text == "connected");
+  CHECK(backends[1]["health"].keys() == Keys{"state", "consecutive", "checks"});
+  CHECK(backends[1]["health"]["state"].text == "healthy");
+  CHECK_FALSE(JsonReader::read(made().json())["pools"].items[0]["backends"].items[0].has("health"));
 }
 
 TEST_CASE("a backend at a unix path with any byte in it leaves the snapshot one object") {

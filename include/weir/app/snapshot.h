@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "weir/core/close_reason.h"
 #include "weir/core/dial_outcome.h"
 #include "weir/net/acceptor.h"
+#include "weir/upstream/backend_health.h"
 
 namespace weir::app {
 
@@ -37,6 +39,7 @@ struct Snapshot {
     std::uint64_t dialing = 0;  // gauge: dials alone
     std::array<std::uint64_t, core::kDialOutcomes> dials{};
     core::CircuitStatus circuit{};
+    std::optional<upstream::HealthStatus> health;  // none = no active checks
 
     std::uint64_t dials_that(core::DialOutcome outcome) const {
       return dials[static_cast<std::size_t>(outcome)];
