@@ -70,6 +70,7 @@ void Dial::dial_address() {
 
 void Dial::connect_once() {
   net::ConnectOptions options;
+  options.reset_follows = true;
   if (target_.family() != AF_UNIX) options.source = source_;
   handle(net::begin_connect(target_, options, socket_));
 }

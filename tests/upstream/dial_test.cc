@@ -67,11 +67,26 @@ struct Story final : Dial::Owner {
 
 }  // namespace
 
-TEST_CASE("a backend that accepts is reached, and sees a reset and not an end") {
+TEST_CASE("a backend that accepts is reached, and its program never hears of it") {
+  int unheard = 0;
+  for (int i = 0; i < 5; ++i) {
+    Backlog a;
+    Story story(a.address().text());
+    CHECK(story.run() == DialOutcome::connected);
+    if (!a.somebody_waits()) ++unheard;
+  }
+  CHECK(unheard >
+        0);  // all of them, unless this machine is so busy that the kernel waits no longer
+}
+
+TEST_CASE(
+    "a dial that comes so late that the handshake was completed ends by a reset all the same") {
   Backlog a;
   Story story(a.address().text());
-  CHECK(story.run() == DialOutcome::connected);
-  CHECK(a.accept().next() == "reset");
+  story.start();
+  Peer peer = a.accept();  // once the kernel has waited long enough
+  CHECK(story.finish() == DialOutcome::connected);
+  CHECK(peer.next() == "reset");
 }
 
 TEST_CASE("a unix backend that accepts is reached, and sees an end") {
@@ -121,10 +136,11 @@ TEST_CASE("a unix backend whose queue was full is reached when there is room") {
 TEST_CASE("a dial that is dropped ends with a reset and tells nobody") {
   Backlog a;
   Story story(a.address().text());
-  story.start();  // the kernel has connected it, nobody has looked yet
+  story.start();
+  Peer peer = a.accept();  // the kernel has connected it, nobody has looked yet
   story.dial.reset();
   CHECK_FALSE(story.timer.armed());
-  CHECK(a.accept().next() == "reset");
+  CHECK(peer.next() == "reset");
   turn_for(story.loop, 5ms);
   CHECK_FALSE(story.result);
 }
@@ -146,23 +162,29 @@ TEST_CASE("a backend given by name is reached when one of its addresses accepts"
   for (int i = 0; i < 4; ++i) {  // whichever comes first in the answer
     story.result.reset();
     CHECK(story.run() == DialOutcome::connected);
-    CHECK(second.accept().next() == "reset");
   }
   CHECK(story.dns.questions["db.test"] == 1);
 }
 
 TEST_CASE("an address that hangs leaves the others of its name their share of the time") {
+  // One of the two ways round, the one that hangs is the first to be tried.
+  for (const bool first_hangs : {true, false}) {
+    BlackHole hole(loopback(0, first_hangs ? "127.0.0.1" : "127.0.0.2"));
+    const std::uint16_t port = hole.address().port();
+    Backlog other(loopback(port, first_hangs ? "127.0.0.2" : "127.0.0.1"));
+    Story story("db.test:" + std::to_string(port), 600ms);
+    story.dns.names["db.test"] = {{"127.0.0.1", "127.0.0.2"}, {}};
+    CHECK(story.run() == DialOutcome::connected);
+  }
+}
+
+TEST_CASE("the addresses of a name share one deadline") {
   BlackHole first;
   BlackHole second(loopback(first.address().port(), "127.0.0.2"));
-  Story story("db.test:" + std::to_string(first.address().port()), 400ms);
+  Story story("db.test:" + std::to_string(first.address().port()), 100ms);
   story.dns.names["db.test"] = {{"127.0.0.1", "127.0.0.2"}, {}};
-  story.start();
-  CHECK(turn_until(story.loop, [&] { return story.dns.questions["db.test"] == 1; }));
-  // Room for one connection at each: the dial is at the second when the first has had its half.
-  turn_for(story.loop, 250ms);
-  CHECK_FALSE(story.result);
-  CHECK(story.finish() == DialOutcome::timeout);
-  CHECK(story.lasted() >= 400ms);
+  CHECK(story.run() == DialOutcome::timeout);
+  CHECK(story.lasted() >= 100ms);
 }
 
 TEST_CASE("a name without addresses, or one that nobody answers for in time, is not resolved") {
@@ -177,7 +199,7 @@ TEST_CASE("the dial comes from the pool's source address") {
   Backlog a;
   Story story(a.address().text());
   story.source = loopback(0, "127.0.0.9");
-  CHECK(story.run() == DialOutcome::connected);
+  story.start();
   sockaddr_storage from{};
   socklen_t length = sizeof from;
   const Descriptor accepted(
@@ -185,6 +207,7 @@ TEST_CASE("the dial comes from the pool's source address") {
   REQUIRE(accepted);
   const std::string text = SocketAddress::from(reinterpret_cast<sockaddr*>(&from), length).text();
   CHECK(text.starts_with("127.0.0.9:"));
+  CHECK(story.finish() == DialOutcome::connected);
 }
 
 TEST_CASE("what this machine lacks is said to be its own fault") {

@@ -24,8 +24,10 @@ class Backend;
 
 // One try to reach one backend, over all its addresses: it is reached when one of them accepts. For
 // whom the connection itself is of no use; a client's dials are Connector's. The connection ends
-// with this, and so does a try under way: by an immediate reset, as a server may hold it against
-// weir's address when somebody connects and leaves in good order without a word. One thread.
+// with this, and so does a try under way: by a reset that comes before the handshake is whole, so
+// that the server's program never hears of it. MariaDB and MySQL hold it against a host when it
+// leaves without a word, in good order always, by a reset when they have read its address by then.
+// One thread.
 class Dial final : public net::SocketWatcher {
  public:
   class Owner {
