@@ -72,8 +72,9 @@ core::CircuitStatus circuit(const TestWeir& weir, const std::string& backend) {
 }
 
 std::uint64_t dials(const TestWeir& weir, const std::string& backend) {
+  const app::Snapshot now = weir.snapshot();
   std::uint64_t sum = 0;
-  for (const std::uint64_t count : weir.snapshot().backend("servers", backend).dials) sum += count;
+  for (const std::uint64_t count : now.backend("servers", backend).dials) sum += count;
   return sum;
 }
 
@@ -282,8 +283,9 @@ TEST_CASE("HLT: a check that hangs does not hold up the exit") {
   weir.drain();
   CHECK(weir.wait_for_exit() == 0);
   watch.expect_at_most(500ms);
-  CHECK_FALSE(health(weir.snapshot(), "b1").last);
-  CHECK_FALSE(health(weir.snapshot(), "b2").last);
+  const app::Snapshot last = weir.snapshot();
+  CHECK_FALSE(health(last, "b1").last);  // none has ended
+  CHECK_FALSE(health(last, "b2").last);
 }
 
 TEST_CASE("HLT: a turn is in the log with its cause, and the exit snapshot has what checks said") {
@@ -310,6 +312,23 @@ TEST_CASE("HLT: a turn is in the log with its cause, and the exit snapshot has w
   CHECK(health(last, "b1").consecutive == 0);
   CHECK(checks_that(last, "b1", DialOutcome::refused) == 40);
   CHECK(checks_that(last, "b1", DialOutcome::connected) >= 2);
+}
+
+TEST_CASE("HLT: checks that this machine cannot make decide nothing, and are warned of once") {
+  const Service b1;
+  const Port port;
+  Setup foreign = setup(1, checks(2, 3) + "\n    source_address: \"192.0.2.1\"", {b1.address()});
+  foreign.bind = {port.on()};
+  ServingProgram weir({.yaml = foreign.yaml()});
+  const std::string warning =
+      "warning pool servers: backend b1: not checked: no local port, or not the address";
+  weir.program.wait_for_error_text(warning);
+  silence(scaled(20 * kInterval));
+  weir.program.signal(SIGTERM);
+  const app::Snapshot last = weir.wait_for_clean_exit();
+  CHECK(health(last, "b1").state == HealthState::healthy);
+  CHECK(checks_that(last, "b1", DialOutcome::local_error) >= 5);
+  CHECK(count_of(weir.program.errors(), "not checked") == 1);
 }
 
 }  // namespace
