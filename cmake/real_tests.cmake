@@ -15,6 +15,7 @@ if(NOT WEIR_SANITIZE)
   weir_real_test(postgres TIMEOUT 300)
   weir_real_test(redis TIMEOUT 180)
   weir_real_test(mariadb TIMEOUT 180)
+  weir_real_test(mariadb_health TIMEOUT 180)
   weir_real_test(grpc TIMEOUT 180)
 endif()
 

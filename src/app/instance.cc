@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <random>
 #include <system_error>
 #include <utility>
 
@@ -20,6 +21,7 @@
 #include "weir/net/timer.h"
 #include "weir/net/wall_clock.h"
 #include "weir/proxy/listener_state.h"
+#include "weir/upstream/health_checker.h"
 #include "weir/upstream/pool.h"
 
 namespace weir::app {
@@ -27,7 +29,8 @@ namespace {
 
 using net::LogLevel;
 
-// Descriptors kept free of sessions: for name look-ups, log files, and the admin side.
+// Descriptors kept free of sessions: for name look-ups, log files, and the admin side. Active
+// checks have one more for each backend.
 constexpr std::size_t kReservedDescriptors = 32;
 
 std::size_t worker_count(const AppOptions& options) {
@@ -36,6 +39,14 @@ std::size_t worker_count(const AppOptions& options) {
   CPU_ZERO(&usable);
   if (::sched_getaffinity(0, sizeof usable, &usable) != 0) return 1;
   return static_cast<std::size_t>(std::max(CPU_COUNT(&usable), 1));
+}
+
+std::size_t checked_backends(const std::vector<upstream::PoolOptions>& pools) {
+  std::size_t sum = 0;
+  for (const upstream::PoolOptions& pool : pools) {
+    if (pool.health) sum += pool.backends.size();
+  }
+  return sum;
 }
 
 bool binds_all_ipv4(const proxy::ListenerOptions& listener, std::uint16_t port) {
@@ -72,6 +83,7 @@ class Instance::Parts {
   void stop_workers();
   void make_pools();
   void make_listeners();
+  void start_checks();
   std::vector<std::vector<Worker::Listening>> open_sockets();
   void open_binds(proxy::ListenerState& listener,
                   std::vector<std::vector<Worker::Listening>>& by_worker);
@@ -85,6 +97,8 @@ class Instance::Parts {
   net::Resolver resolver_;  // answers to workers' loops, so it goes before them
   std::unique_ptr<net::LineLog> access_log_;
   std::vector<std::unique_ptr<upstream::Pool>> pools_;
+  // At work for as long as the control loop runs: in a drain, too, sessions dial and go by them.
+  std::vector<std::unique_ptr<upstream::HealthChecker>> checkers_;
   std::vector<std::unique_ptr<proxy::ListenerState>> listeners_;
   std::vector<std::vector<net::SocketAddress>> addresses_;  // by listener
   std::unique_ptr<net::DescriptorBudget> descriptors_;
@@ -119,7 +133,8 @@ Instance::Parts::Parts(const config::Configuration& configuration)
   }
   auto sockets = open_sockets();
 
-  const std::size_t kept = net::open_descriptors() + kReservedDescriptors;
+  const std::size_t kept =
+      net::open_descriptors() + kReservedDescriptors + checked_backends(configuration_.pools);
   const std::size_t room = limit > kept ? limit - kept : 0;
   if (room < net::DescriptorShare::kPerSession) {
     throw StartError("the descriptor limit of " + std::to_string(limit) +
@@ -138,6 +153,7 @@ Instance::Parts::Parts(const config::Configuration& configuration)
     stop_workers();
     throw StartError(std::string("cannot start the workers: ") + error.what());
   }
+  start_checks();
 }
 
 Instance::Parts::~Parts() { stop_workers(); }
@@ -149,6 +165,14 @@ void Instance::Parts::stop_workers() {
 void Instance::Parts::make_pools() {
   for (const upstream::PoolOptions& options : configuration_.pools) {
     pools_.push_back(std::make_unique<upstream::Pool>(options, worker_count_));
+  }
+}
+
+void Instance::Parts::start_checks() {
+  for (const auto& pool : pools_) {
+    if (!pool->options().health) continue;
+    checkers_.push_back(std::make_unique<upstream::HealthChecker>(control_, resolver_, *pool,
+                                                                  std::random_device{}()));
   }
 }
 

@@ -67,12 +67,22 @@ std::string json(const core::CircuitStatus& circuit, const Snapshot& snapshot) {
       counts<core::CircuitPhase>(circuit.transitions));
 }
 
+// With its comma; empty without active checks.
+std::string health_member(const std::optional<upstream::HealthStatus>& health) {
+  if (!health) return {};
+  return fmt::format(R"(,"health":{{"state":"{}","consecutive":{},"checks":{}{}}})",
+                     name(health->state), health->consecutive,
+                     counts<core::DialOutcome>(health->checks),
+                     health->last ? fmt::format(R"(,"last":"{}")", name(*health->last)) : "");
+}
+
 std::string json(const Snapshot::Backend& backend, const Snapshot& snapshot) {
   return fmt::format(R"({{"name":"{}","address":"{}","weight":{},"priority":{},"state":"{}",)"
-                     R"("active":{},"dialing":{},"dials":{},"circuit":{}}})",
+                     R"("active":{},"dialing":{},"dials":{},"circuit":{}{}}})",
                      backend.name, core::json_escaped(backend.address), backend.weight,
                      backend.priority, name(backend.state), backend.active, backend.dialing,
-                     counts<core::DialOutcome>(backend.dials), json(backend.circuit, snapshot));
+                     counts<core::DialOutcome>(backend.dials), json(backend.circuit, snapshot),
+                     health_member(backend.health));
 }
 
 std::string json(const Snapshot::Pool& pool, const Snapshot& snapshot);

@@ -29,7 +29,7 @@ class Worker::Thread {
         selector_(random_),
         scratch_(std::make_unique<std::array<char, kScratch>>()),
         context_{worker.loop_,
-                 {worker.loop_, shared.resolver, selector_, random_, worker.index_},
+                 {{worker.loop_, shared.resolver, random_}, selector_, worker.index_},
                  shared.descriptors,
                  shared.access_log.enabled() ? &shared.access_log.lane(worker.index_) : nullptr,
                  clock_,

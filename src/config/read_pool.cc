@@ -50,6 +50,26 @@ void read_keepalive(const Mapping& mapping, net::KeepaliveOptions& keepalive) {
   mapping.duration("user_timeout", keepalive.user_timeout);
 }
 
+// Written as `{}` it is checks with their defaults; left out, there are none.
+std::optional<upstream::HealthOptions> read_health(const Mapping& mapping, Source& source) {
+  if (!mapping.present()) return std::nullopt;
+  upstream::HealthOptions health;
+  mapping.choice("type", health.type, {{"tcp", upstream::HealthType::tcp}});
+  const Outcome interval = mapping.duration("interval", health.interval);
+  const Outcome timeout = mapping.duration("timeout", health.timeout);
+  mapping.integer("rise", health.rise);
+  mapping.integer("fall", health.fall);
+
+  const bool right = interval != Outcome::wrong && timeout != Outcome::wrong;
+  if (right && health.timeout > health.interval) {
+    const Node* written = mapping.find("timeout");
+    source.warning(written ? written->at : mapping.at(), mapping.path_of("timeout"),
+                   "longer than interval: a backend that does not answer takes fall x timeout to "
+                   "be found out (set it to interval at most)");
+  }
+  return health;
+}
+
 // A socket bound to an address of one family cannot reach the other.
 void check_families(const Scalar& written, const core::Endpoint& address,
                     const std::optional<core::Endpoint>& from, Source& source) {
@@ -112,6 +132,7 @@ void read_pools(const Mapping& top, Source& source, Draft& draft, Names& pools) 
         resilience, source, draft.configuration.app.shutdown_deadline, pool.resilience);
     read_timeouts(mapping.child("timeouts"), source, pool.timeouts);
     read_keepalive(mapping.child("keepalive"), pool.keepalive);
+    pool.health = read_health(mapping.child("health"), source);
     read_source(mapping, source, pool);
     read_backends(mapping, source, pool);
     if (circuit_is_right) check_resilience(mapping, resilience, source, pool);

@@ -88,7 +88,7 @@ ConnectState begin_connect(const SocketAddress& to, const ConnectOptions& option
     const int on = 1;
     ::setsockopt(opened.fd(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     ::setsockopt(opened.fd(), SOL_SOCKET, SO_OOBINLINE, &on, sizeof on);
-    if (options.data_follows) opened.hold_acknowledgements(true);
+    if (options.data_follows || options.reset_follows) opened.hold_acknowledgements(true);
     const SocketAddress& source = options.source;
     if (source && source.family() != to.family()) return failed(EAFNOSUPPORT);
     if (source) {

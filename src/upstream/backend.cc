@@ -41,7 +41,7 @@ bool BackendLease::go_alone() {
 // backend in trouble takes; the log's queue does not block.
 class Backend::CircuitJournal final : public core::CircuitObserver {
  public:
-  CircuitJournal(std::string pool, std::string backend)
+  CircuitJournal(const std::string& pool, std::string backend)
       : about_("pool " + pool), backend_(std::move(backend)) {}
 
   void on_transition(const core::Transition& transition) override {
@@ -56,14 +56,17 @@ class Backend::CircuitJournal final : public core::CircuitObserver {
   const std::string backend_;
 };
 
-Backend::Backend(BackendOptions options, const ResilienceOptions& resilience, std::string pool,
-                 std::uint64_t seed, std::size_t workers)
+Backend::Backend(BackendOptions options, const ResilienceOptions& resilience,
+                 const std::string& pool, std::uint64_t seed, std::size_t workers,
+                 const std::optional<HealthOptions>& health)
     : options_(std::move(options)),
       address_text_(options_.address.text()),
       address_(net::SocketAddress::from(options_.address)),
       limit_(options_.max_active != 0 ? options_.max_active : resilience.max_active_per_backend),
-      journal_(std::make_unique<CircuitJournal>(std::move(pool), options_.name)),
+      journal_(std::make_unique<CircuitJournal>(pool, options_.name)),
       circuit_(resilience.circuit, seed, journal_.get()),
+      health_(health ? std::make_unique<BackendHealth>(*health, circuit_, pool, options_.name)
+                     : nullptr),
       workers_(workers),
       totals_(std::make_unique<WorkerTotals[]>(workers)) {}
 

@@ -24,6 +24,7 @@ std::string_view name(BackendState state) {
 
 BackendState state(const Gates& gates) {
   if (gates.disabled) return BackendState::disabled;
+  if (gates.unhealthy) return BackendState::health_unhealthy;
   if (!gates.circuit.admits()) {
     return gates.circuit.phase == core::CircuitPhase::half_open ? BackendState::circuit_half_open
                                                                 : BackendState::circuit_open;

@@ -69,14 +69,14 @@ void Connector::dial(Selection selection) {
   plan_.started(selection.place);
   const core::TimePoint now = context_.loop.now();
   if (plan_.dials() == 1) pool_.retry_budget().primary(now);
-  Dial::Terms terms;
+  ClientDial::Terms terms;
   terms.deadline = plan_.dial_deadline(now);
   terms.hurried = terms.deadline < now + pool_.options().timeouts.connect;
   terms.data_follows = data_follows_;
   terms.retry = plan_.dials() > 1;
-  Dial::Owner& self = *this;
-  dial_ =
-      std::make_unique<Dial>(context_, pool_, std::move(selection), terms, timer_, attempts_, self);
+  ClientDial::Owner& self = *this;
+  dial_ = std::make_unique<ClientDial>(context_, pool_, std::move(selection), terms, timer_,
+                                       attempts_, self);
   dial_->start();
 }
 
@@ -108,7 +108,7 @@ std::vector<Attempt> Connector::take_attempts() {
   return std::move(attempts_);
 }
 
-std::unique_ptr<Dial> Connector::take_lone_dial() {
+std::unique_ptr<ClientDial> Connector::take_lone_dial() {
   return dial_ && dial_->go_alone() ? std::move(dial_) : nullptr;
 }
 

@@ -23,9 +23,9 @@ class LoneDials::Entry {
   net::DescriptorShare descriptors_;
 };
 
-class LoneDials::Connecting final : public Entry, private Dial::Owner {
+class LoneDials::Connecting final : public Entry, private ClientDial::Owner {
  public:
-  Connecting(LoneDials& table, std::unique_ptr<Dial> dial, net::DescriptorShare descriptors)
+  Connecting(LoneDials& table, std::unique_ptr<ClientDial> dial, net::DescriptorShare descriptors)
       : Entry(table, std::move(descriptors)),
         timer_(table.loop_, [this] { dial_->on_timer(); }),
         dial_(std::move(dial)) {
@@ -34,10 +34,7 @@ class LoneDials::Connecting final : public Entry, private Dial::Owner {
 
  private:
   // With `first_byte` nothing was asked, so nothing is decided: the verdict goes unsaid.
-  void on_dial_connected(Connection connection) override {
-    connection.socket.abort();
-    over();
-  }
+  void on_dial_connected(Connection) override { over(); }
   void on_dial_ended(core::DialResult) override { over(); }
 
   void over() {
@@ -46,7 +43,7 @@ class LoneDials::Connecting final : public Entry, private Dial::Owner {
   }
 
   net::Timer timer_;
-  std::unique_ptr<Dial> dial_;
+  std::unique_ptr<ClientDial> dial_;
 };
 
 class LoneDials::Awaiting final : public Entry, private net::SocketWatcher {
@@ -96,7 +93,7 @@ LoneDials::LoneDials(net::Loop& loop) : loop_(loop) {}
 
 LoneDials::~LoneDials() = default;
 
-void LoneDials::go_on(std::unique_ptr<Dial> dial, net::DescriptorShare descriptors) {
+void LoneDials::go_on(std::unique_ptr<ClientDial> dial, net::DescriptorShare descriptors) {
   live_.push_back(std::make_unique<Connecting>(*this, std::move(dial), std::move(descriptors)));
 }
 

@@ -31,7 +31,7 @@ Pool::Pool(PoolOptions options, std::size_t workers, std::uint64_t seed)
   for (const BackendOptions& backend : options_.backends) {
     by_priority[backend.priority].push_back(backends_.size());
     backends_.push_back(std::make_unique<Backend>(backend, options_.resilience, options_.name,
-                                                  seeds.next(), workers));
+                                                  seeds.next(), workers, options_.health));
   }
   for (auto& [priority, places] : by_priority) {
     std::vector<core::Member> members;

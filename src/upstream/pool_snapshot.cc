@@ -59,7 +59,12 @@ PoolSnapshot Pool::snapshot(core::TimePoint now) const {
     each.weight = backend.options().weight;
     each.priority = backend.options().priority;
     each.circuit = backend.circuit().status(now);
-    each.state = state({each.weight == 0, each.circuit, each.full});
+    if (backend.health() != nullptr) each.health = backend.health()->status();
+    each.state =
+        state({.disabled = each.weight == 0,
+               .unhealthy = each.health && each.health->state == core::HealthState::unhealthy,
+               .circuit = each.circuit,
+               .full = each.full});
     for (std::size_t i = 0; i < core::kDialOutcomes; ++i) {
       each.dials[i] = backend.dials(static_cast<core::DialOutcome>(i));
     }

@@ -17,6 +17,8 @@ void Selector::collect(Pool& pool, std::size_t tier, const core::DialPlan& plan,
     const std::size_t place = places[index];
     Backend& backend = pool.backend(place);
     if (backend.options().weight == 0) continue;
+    // Before the circuit, which then is not asked: nobody probes a backend that checks find down.
+    if (!backend.healthy()) continue;
     if (!backend.circuit().eligible(now)) {
       refusals_.circuit = true;
       continue;

@@ -192,6 +192,30 @@ TEST_CASE("a half-open circuit shows its bound and its probes, and null for any 
   CHECK(circuit_json(half_open)["probes_remaining"].kind == Json::Kind::null);
 }
 
+TEST_CASE("a backend with active checks shows what they say, one without says nothing of them") {
+  Snapshot snapshot = made();
+  upstream::HealthStatus health;
+  health.state = core::HealthState::unhealthy;
+  health.consecutive = 1;
+  health.checks[static_cast<std::size_t>(DialOutcome::connected)] = 8;
+  health.checks[static_cast<std::size_t>(DialOutcome::refused)] = 3;
+  health.last = DialOutcome::connected;
+  snapshot.pools[0].backends[0].health = health;
+  snapshot.pools[0].backends[1].health = upstream::HealthStatus();
+  const Json json = JsonReader::read(snapshot.json());
+  const std::vector<Json>& backends = json["pools"].items[0]["backends"].items;
+  const Json& a = backends[0]["health"];
+  CHECK(a.keys() == Keys{"state", "consecutive", "checks", "last"});
+  CHECK(a["state"].text == "unhealthy");
+  CHECK(a["consecutive"].count() == 1);
+  CHECK(a["checks"].keys() == Keys{"connected", "refused"});
+  CHECK(a["checks"]["refused"].count() == 3);
+  CHECK(a["last"].text == "connected");
+  CHECK(backends[1]["health"].keys() == Keys{"state", "consecutive", "checks"});
+  CHECK(backends[1]["health"]["state"].text == "healthy");
+  CHECK_FALSE(JsonReader::read(made().json())["pools"].items[0]["backends"].items[0].has("health"));
+}
+
 TEST_CASE("a backend at a unix path with any byte in it leaves the snapshot one object") {
   Snapshot snapshot = made();
   const std::string odd = "unix:/run/a \"b\"\\c\n.sock";

@@ -31,7 +31,7 @@ TEST_CASE("CFG-01: a key at the wrong level names the level where it belongs") {
 }
 
 TEST_CASE("keys that this version does not know are refused rather than ignored") {
-  for (const char* key : {"tls", "health", "proxy_protocol"}) {
+  for (const char* key : {"tls", "proxy_protocol"}) {
     check_refused({key, small_file(std::string(key) + ": {}"), 8, 5,
                    (std::string("pools[0].") + key).c_str(), "unknown key (allowed here: name,"});
   }

@@ -49,6 +49,9 @@ TEST_CASE("conf/full.yaml means the same as leaving everything out") {
   CHECK(pool.timeouts.linger == other.timeouts.linger);
   CHECK(pool.keepalive == other.keepalive);
   CHECK(pool.source_address == other.source_address);
+  // The one section whose absence is not its default.
+  CHECK_FALSE(other.health);
+  CHECK(pool.health);
   CHECK(pool.backends[0].weight == other.backends[0].weight);
   CHECK(pool.backends[0].priority == other.backends[0].priority);
   CHECK(pool.backends[0].max_active == other.backends[0].max_active);

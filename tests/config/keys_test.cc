@@ -124,14 +124,17 @@ TEST_CASE("every choice of the table is one that the reader takes") {
     CAPTURE(key.path);
     std::istringstream words{std::string(key.allowed)};
     for (std::string word; std::getline(words >> std::ws, word, ',');) {
-      const std::string_view path = key.path;
+      std::string_view path = key.path;
       const std::string leaf(path.substr(path.rfind('.') + 1));
-      const std::string pool = "pools[].";
-      const bool in_pool = path.rfind(pool, 0) == 0;
-      const bool nested = in_pool && path.find('.', pool.size()) != std::string_view::npos;
-      const std::string line = leaf + ": " + word;
-      must_load(in_pool ? small_file(nested ? "resilience: {" + line + "}" : line)
-                        : "log: {" + line + "}\n" + small_file());
+      const std::string_view pool = "pools[].";
+      const bool in_pool = path.starts_with(pool);
+      if (in_pool) path.remove_prefix(pool.size());
+      const std::size_t dot = path.find('.');
+      std::string line = leaf + ": " + word;
+      if (dot != std::string_view::npos) {
+        line = std::string(path.substr(0, dot)) + ": {" + line + "}";
+      }
+      must_load(in_pool ? small_file(line) : line + "\n" + small_file());
     }
   }
 }

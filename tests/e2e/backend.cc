@@ -28,10 +28,12 @@ net::SocketAddress bind_address(const std::string& host) {
   return net::SocketAddress::from(endpoint);
 }
 
-PeerDescriptor bound(const net::SocketAddress& address) {
+PeerDescriptor bound(const net::SocketAddress& address, bool again = false) {
   PeerDescriptor descriptor(
       ::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!descriptor) throw failed("socket");
+  const int reuse = again ? 1 : 0;
+  ::setsockopt(descriptor.get(), SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof reuse);
   if (::bind(descriptor.get(), address.generic(), address.length()) != 0) throw failed("bind");
   return descriptor;
 }
@@ -51,6 +53,10 @@ Backend::Backend(const std::string& host, Buffers buffers, int backlog)
   set(SO_RCVBUF, buffers.receive);  // inherited by what is accepted
   set(SO_SNDBUF, buffers.send);
   if (::listen(descriptor_.get(), backlog) != 0) throw failed("listen");
+}
+
+Backend::Backend(const net::SocketAddress& again) : descriptor_(bound(again, true)) {
+  if (::listen(descriptor_.get(), kBacklog) != 0) throw failed("listen");
 }
 
 std::string Backend::address() const { return net::SocketAddress::local(descriptor_.get()).text(); }

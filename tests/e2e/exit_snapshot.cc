@@ -35,6 +35,15 @@ app::Snapshot::Listener listener(const json& from) {
   return read;
 }
 
+upstream::HealthStatus health(const json& from) {
+  upstream::HealthStatus read;
+  const bool healthy = from.at("state") == name(core::HealthState::healthy);
+  read.state = healthy ? core::HealthState::healthy : core::HealthState::unhealthy;
+  from.at("consecutive").get_to(read.consecutive);
+  read_counts<core::DialOutcome>(from.at("checks"), read.checks);
+  return read;
+}
+
 app::Snapshot::Pool pool(const json& from) {
   app::Snapshot::Pool read;
   from.at("name").get_to(read.name);
@@ -52,6 +61,7 @@ app::Snapshot::Pool pool(const json& from) {
     each.at("dialing").get_to(backend.dialing);
     read_counts<core::DialOutcome>(each.at("dials"), backend.dials);
     each.at("circuit").at("probes_in_flight").get_to(backend.circuit.probes_in_flight);
+    if (each.contains("health")) backend.health = health(each.at("health"));
   }
   return read;
 }

@@ -127,6 +127,8 @@ class Backend {
   // those of the accepted streams.
   explicit Backend(const std::string& host = "127.0.0.1", Buffers buffers = {},
                    int backlog = kBacklog);
+  // At an address where another one listened before, perhaps a moment ago.
+  explicit Backend(const net::SocketAddress& again);
 
   std::string address() const;  // as in a configuration file
   Stream accept(At at = At::here());

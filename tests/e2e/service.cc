@@ -9,28 +9,31 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
+#include <optional>
+#include <utility>
 
 namespace weir::e2e {
 namespace {
 
-// Echoes what has come; false when the connection is over. Scripts say little enough at a time for
-// the socket to take it.
-bool serve(int fd) {
+// Echoes what has come; answers how the connection ended, when it is over. Scripts say little
+// enough at a time for the socket to take it.
+std::optional<Ending> serve(int fd, bool& spoke) {
   std::array<char, 16384> bytes;
   for (;;) {
     const ssize_t count = ::recv(fd, bytes.data(), bytes.size(), 0);
-    if (count < 0) return errno == EAGAIN || errno == EINTR;
-    if (count == 0) return false;
+    if (count < 0 && (errno == EAGAIN || errno == EINTR)) return std::nullopt;
+    if (count <= 0) return count == 0 ? Ending::end : Ending::reset;
+    spoke = true;
     if (::send(fd, bytes.data(), static_cast<std::size_t>(count), MSG_NOSIGNAL) != count) {
-      return false;
+      return Ending::reset;
     }
   }
 }
 
 }  // namespace
 
-Service::Service(const std::string& host)
-    : backend_(host),
+Service::Service(Backend listening)
+    : backend_(std::move(listening)),
       address_(backend_.address()),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       thread_([this] { run(); }) {}
@@ -44,7 +47,9 @@ Service::~Service() {
 void Service::run() {
   for (;;) {
     std::vector<pollfd> watched{{wake_.get(), POLLIN, 0}, {backend_.fd(), POLLIN, 0}};
-    for (const PeerDescriptor& each : connections_) watched.push_back({each.get(), POLLIN, 0});
+    for (const Connection& each : connections_) {
+      watched.push_back({each.descriptor.get(), POLLIN, 0});
+    }
     ::poll(watched.data(), watched.size(), -1);
     if (watched[0].revents != 0) return;
     accept_all();
@@ -64,14 +69,21 @@ void Service::accept_all() {
     PeerDescriptor accepted(
         ::accept4(backend_.fd(), address, &length, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!accepted) return;
-    connections_.push_back(std::move(accepted));
+    connections_.push_back({std::move(accepted)});
     const std::lock_guard lock(mutex_);
     peers_.push_back(net::SocketAddress::from(address, length));
   }
 }
 
 void Service::serve_all() {
-  std::erase_if(connections_, [](const PeerDescriptor& each) { return !serve(each.get()); });
+  std::erase_if(connections_, [this](Connection& each) {
+    const std::optional<Ending> ending = serve(each.descriptor.get(), each.spoke);
+    if (!ending) return false;
+    const std::lock_guard lock(mutex_);
+    std::size_t& silent = *ending == Ending::end ? silent_ends_ : silent_resets_;
+    ++(each.spoke ? spoke_ : silent);
+    return true;
+  });
 }
 
 std::size_t Service::accepted() const {
@@ -82,6 +94,16 @@ std::size_t Service::accepted() const {
 std::size_t Service::peak() const {
   const std::lock_guard lock(mutex_);
   return peak_;
+}
+
+std::size_t Service::spoke() const {
+  const std::lock_guard lock(mutex_);
+  return spoke_;
+}
+
+std::size_t Service::silent(Ending ending) const {
+  const std::lock_guard lock(mutex_);
+  return ending == Ending::end ? silent_ends_ : silent_resets_;
 }
 
 std::vector<net::SocketAddress> Service::peers() const {

@@ -15,7 +15,8 @@ namespace weir::e2e {
 // ends after the other side has ended.
 class Service {
  public:
-  explicit Service(const std::string& host = "127.0.0.1");
+  explicit Service(const std::string& host = "127.0.0.1") : Service(Backend(host)) {}
+  explicit Service(Backend listening);
   ~Service();
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
@@ -24,6 +25,10 @@ class Service {
 
   std::size_t accepted() const;  // in all
   std::size_t peak() const;      // most connections at once
+  // Of those that are over: the ones that said something, and the others by how they ended. An
+  // active check is one without a word.
+  std::size_t spoke() const;
+  std::size_t silent(Ending ending) const;
   // Where the connections came from, in order.
   std::vector<net::SocketAddress> peers() const;
 
@@ -32,13 +37,21 @@ class Service {
   void accept_all();
   void serve_all();
 
+  struct Connection {
+    PeerDescriptor descriptor;
+    bool spoke = false;
+  };
+
   Backend backend_;
   const std::string address_;
   PeerDescriptor wake_;
-  std::vector<PeerDescriptor> connections_;  // on the thread
-  mutable std::mutex mutex_;                 // guards what follows
+  std::vector<Connection> connections_;  // on the thread
+  mutable std::mutex mutex_;             // guards what follows
   std::vector<net::SocketAddress> peers_;
   std::size_t peak_ = 0;
+  std::size_t spoke_ = 0;
+  std::size_t silent_ends_ = 0;
+  std::size_t silent_resets_ = 0;
   std::thread thread_;
 };
 

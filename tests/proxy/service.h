@@ -31,9 +31,11 @@ struct Service {
       : budget(descriptors),
         pool(pool_options, 1),
         state(options(max_connections), pool, 1),
-        context{
-            loop, {loop, resolver, selector, rng, 0}, budget, &log.lane(0), clock, scratch, rng, 0,
-            table, lone_dials} {
+        context{loop,   {{loop, resolver, rng}, selector, 0},
+                budget, &log.lane(0),
+                clock,  scratch,
+                rng,    0,
+                table,  lone_dials} {
     core::Endpoint endpoint;
     endpoint.host = "127.0.0.1";
     if (!bind.empty()) endpoint = core::parse_endpoint(bind).endpoint;

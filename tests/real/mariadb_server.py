@@ -10,13 +10,28 @@ from deadline import wait_until
 
 _ACCOUNT = "mysql"  # the server refuses root
 USER = "root"  # within the database, without a password
+LOOPBACK = "127.0.0.1"
+
+_CLIENT = ["mariadb", "--no-defaults", "--batch", "--quick", "--skip-column-names"]
 
 
 class MariadbServer:
-    def __init__(self, folder: Path) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        host: str = LOOPBACK,
+        # Clients that leave after the greeting are part of most tests, not an attack.
+        max_connect_errors: int = 1_000_000,
+        resolve_names: bool = False,  # the server bans only hosts that it has looked up
+    ) -> None:
         self._folder = owned_folder(folder, _ACCOUNT)
+        self._host = host
+        self._max_connect_errors = max_connect_errors
+        self._resolve_names = resolve_names
+        self._socket = self._folder / "mariadb.sock"
         self.port = ports.free_port()
-        self.address = f"127.0.0.1:{self.port}"
+        self.address = f"{host}:{self.port}"
         self._data = folder / "data"
         install = ["mariadb-install-db", "--no-defaults", f"--datadir={self._data}"]
         options = ["--auth-root-authentication-method=normal", "--skip-test-db"]
@@ -30,22 +45,30 @@ class MariadbServer:
         settings = {
             "datadir": self._data,
             "port": self.port,
-            "bind-address": "127.0.0.1",
-            "socket": self._folder / "mariadb.sock",
+            "bind-address": self._host,
+            "socket": self._socket,
             "pid-file": self._folder / "mariadb.pid",
-            # Clients that leave after the greeting are part of the tests, not an attack.
-            "max-connect-errors": 1_000_000,
+            "max-connect-errors": self._max_connect_errors,
             "innodb-flush-log-at-trx-commit": 0,  # the data is thrown away
         }
         options = [f"--{name}={value}" for name, value in settings.items()]
-        argv = ["/usr/sbin/mariadbd", "--no-defaults", *options, "--skip-name-resolve"]
+        if not self._resolve_names:
+            options.append("--skip-name-resolve")
+        argv = ["/usr/sbin/mariadbd", "--no-defaults", *options]
         self.child = Child(argv, self._folder / "mariadb.log", _ACCOUNT)
         wait_until(self._is_ready, "MariaDB to answer")
 
     def _is_ready(self) -> bool:
         if not self.child.is_running():
             raise AssertionError(self.child.tail())
-        return run_unchecked(mariadb(self.port, "-e", "SELECT 1")).returncode == 0
+        return run_unchecked(self._administrator("SELECT 1")).returncode == 0
+
+    def administer(self, sql: str) -> str:
+        """Through the server's unix socket, where it counts no host's errors."""
+        return run(self._administrator(sql)).strip()
+
+    def _administrator(self, sql: str) -> list[str]:
+        return [*_CLIENT, "--protocol=socket", "-S", str(self._socket), "-u", USER, "-e", sql]
 
     def stop(self) -> None:
         code = self.child.stop()
@@ -53,10 +76,9 @@ class MariadbServer:
             raise AssertionError(f"MariaDB's exit code is {code}\n{self.child.tail()}")
 
 
-def mariadb(port: int, *options: str) -> list[str]:
+def mariadb(port: int, *options: str, host: str = LOOPBACK, user: str = USER) -> list[str]:
     """The command line of the client, reading no option file, streaming its result."""
-    settings = ["--no-defaults", "--batch", "--quick", "--skip-column-names", "--protocol=tcp"]
-    return ["mariadb", *settings, "-h", "127.0.0.1", "-P", str(port), "-u", USER, *options]
+    return [*_CLIENT, "--protocol=tcp", "-h", host, "-P", str(port), "-u", user, *options]
 
 
 def query(port: int, sql: str) -> str:

@@ -26,6 +26,7 @@ class Pool:
     balance: str = "round_robin"
     timeouts: dict[str, Scalar] = field(default_factory=dict)
     resilience: dict[str, Scalar] = field(default_factory=dict)
+    health: dict[str, Scalar] = field(default_factory=dict)  # empty = no active checks
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,8 @@ def _pool(pool: Pool) -> list[str]:
         lines.append(f"    timeouts: {_mapping(pool.timeouts)}")
     if pool.resilience:
         lines.append(f"    resilience: {_mapping(pool.resilience)}")
+    if pool.health:
+        lines.append(f"    health: {_mapping(pool.health)}")
     lines.append("    backends:")
     for name, address in pool.backends.items():
         lines.append(f"      - {_mapping({'name': name, 'address': address})}")

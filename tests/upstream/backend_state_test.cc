@@ -34,6 +34,9 @@ TEST_CASE("a backend's state is the first gate that refuses it") {
   CHECK(state({.circuit = in(CircuitPhase::open)}) == BackendState::circuit_open);
   CHECK(state({.circuit = in(CircuitPhase::half_open)}) == BackendState::circuit_half_open);
   CHECK(state({.circuit = in(CircuitPhase::open), .full = true}) == BackendState::circuit_open);
+  CHECK(state({.unhealthy = true, .circuit = in(CircuitPhase::open), .full = true}) ==
+        BackendState::health_unhealthy);
+  CHECK(state({.disabled = true, .unhealthy = true}) == BackendState::disabled);
   CHECK(state({.disabled = true, .circuit = in(CircuitPhase::open), .full = true}) ==
         BackendState::disabled);
 }

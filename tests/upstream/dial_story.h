@@ -84,7 +84,7 @@ struct DialStory final : Connector::Owner {
   Selector selector{rng};
   Pool pool;
   net::Resolver resolver;
-  const DialContext context{loop, resolver, selector, rng, 0};
+  const DialContext context{{loop, resolver, rng}, selector, 0};
   net::Noted noted;
   net::Timer timer{loop, [this] {
                      if (connector) connector->on_timer();

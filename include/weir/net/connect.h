@@ -22,6 +22,11 @@ struct ConnectOptions {
   // that speaks first would wait 40 ms for it. Acknowledgements are held back from then on: give
   // the socket hold_acknowledgements(false) once the bytes are sent.
   bool data_follows = false;
+  // The connection will be reset as soon as it stands. The last packet of the handshake is then the
+  // reset, and the program at the other side never hears of it; with a whole handshake it might,
+  // and be reading by the time the reset comes. The kernel waits some 200 ms before it sends that
+  // packet by itself.
+  bool reset_follows = false;
 };
 
 // Opens a socket and begins to connect it to `to`. The socket is the caller's in every case but

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "weir/core/counter.h"
 #include "weir/core/dial_outcome.h"
 #include "weir/net/socket_address.h"
+#include "weir/upstream/backend_health.h"
 #include "weir/upstream/dial_counters.h"
 #include "weir/upstream/pool_options.h"
 
@@ -74,8 +76,9 @@ class Backend {
  public:
   // `pool` is the pool's name, for the log. `seed` is for the circuit's jitter: backends that
   // should not be probed in step, here or by other instances, need different ones.
-  Backend(BackendOptions options, const ResilienceOptions& resilience, std::string pool,
-          std::uint64_t seed, std::size_t workers);
+  Backend(BackendOptions options, const ResilienceOptions& resilience, const std::string& pool,
+          std::uint64_t seed, std::size_t workers,
+          const std::optional<HealthOptions>& health = std::nullopt);
   ~Backend();
 
   const BackendOptions& options() const { return options_; }
@@ -85,6 +88,10 @@ class Backend {
   const net::SocketAddress& address() const { return address_; }
 
   core::Circuit& circuit() { return circuit_; }
+  // Null without active checks.
+  BackendHealth* health() const { return health_.get(); }
+  // False when its active checks say so.
+  bool healthy() const { return !health_ || health_->healthy(); }
 
   // Takes a place; an empty lease when its limit is reached. Exact across workers.
   [[nodiscard]] BackendLease claim();
@@ -130,6 +137,7 @@ class Backend {
   const std::uint32_t limit_;  // dials and sessions together; 0 = none
   const std::unique_ptr<CircuitJournal> journal_;
   core::Circuit circuit_;
+  const std::unique_ptr<BackendHealth> health_;
   std::atomic<Places> places_{};
   static_assert(std::atomic<Places>::is_always_lock_free);
   std::atomic<std::uint32_t> dialing_{0};

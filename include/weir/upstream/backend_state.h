@@ -22,10 +22,11 @@ enum class BackendState : std::uint8_t {
 
 std::string_view name(BackendState state);
 
-// What the gates say of one backend at one moment. (Discovery and active health come between the
-// first two, when there are any.)
+// What the gates say of one backend at one moment. (Discovery comes between the first two, when
+// there is any.)
 struct Gates {
   bool disabled = false;          // by an operator, or by weight 0
+  bool unhealthy = false;         // by its active checks
   core::CircuitStatus circuit{};  // refuses while it admits nobody
   bool full = false;              // at its limit
 };

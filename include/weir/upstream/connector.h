@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "weir/core/dial_plan.h"
-#include "weir/upstream/dial.h"
+#include "weir/upstream/client_dial.h"
 
 namespace weir::upstream {
 
 // One client's way to a backend: choose, dial, choose again after a failure, until connected or
 // given up (core::DialPlan decides which). The destructor cancels a dial under way. One thread.
-class Connector final : private Dial::Owner {
+class Connector final : private ClientDial::Owner {
  public:
   class Owner {
    public:
@@ -40,8 +40,8 @@ class Connector final : private Dial::Owner {
   std::vector<Attempt> take_attempts();
 
   // The client has left: the dial under way, if it is one that goes on without it
-  // (Dial::go_alone). Then nothing is left here to be cancelled.
-  std::unique_ptr<Dial> take_lone_dial();
+  // (ClientDial::go_alone). Then nothing is left here to be cancelled.
+  std::unique_ptr<ClientDial> take_lone_dial();
 
  private:
   void on_dial_connected(Connection connection) override;
@@ -61,7 +61,7 @@ class Connector final : private Dial::Owner {
   Owner& owner_;
   core::DialPlan plan_;
   std::vector<Attempt> attempts_;
-  std::unique_ptr<Dial> dial_;  // the one under way; null while waiting for the next
+  std::unique_ptr<ClientDial> dial_;  // the one under way; null while waiting for the next
   int dials_this_turn_ = 0;
 };
 

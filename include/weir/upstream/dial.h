@@ -1,18 +1,17 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
-#include <vector>
 
 #include "weir/core/backoff.h"
 #include "weir/core/dial_outcome.h"
+#include "weir/core/random.h"
+#include "weir/core/time.h"
 #include "weir/net/connect.h"
 #include "weir/net/resolver.h"
 #include "weir/net/socket.h"
 #include "weir/net/socket_set.h"
-#include "weir/upstream/pending_verdict.h"
-#include "weir/upstream/selector.h"
 
 namespace weir::net {
 class Loop;
@@ -21,114 +20,95 @@ class Timer;
 
 namespace weir::upstream {
 
-class Pool;
+class Backend;
 
-// One address that was dialled, for the access log.
-struct Attempt {
-  const Backend* backend = nullptr;
-  std::unique_ptr<std::string> resolved;  // the numeric address of a backend given by name
-  core::DialOutcome outcome = core::DialOutcome::cancelled;
-  core::Duration took{0};
-
-  const std::string& address() const { return resolved ? *resolved : backend->address_text(); }
-};
-
-// A connection to a backend that succeeded, and the backend's place it occupies.
-struct Connection {
-  net::Socket socket;  // watched; give it a watcher of its own before the next turn
-  BackendLease lease;
-  PendingVerdict verdict;  // empty unless the backend's first byte decides
-};
-
-// What a dial needs of its worker; outlives every dial.
-struct DialContext {
-  net::Loop& loop;
-  net::Resolver& resolver;
-  Selector& selector;
-  core::Rng& rng;
-  std::size_t worker;
-};
-
-// One dial of one backend: its addresses in turn within one deadline, until one has connected or
-// none is left; then the verdict for the circuit. The destructor cancels: what is under way is
-// closed by an immediate reset, and the permit ends neutral. One thread.
+// One try to reach one backend: its addresses in turn within one deadline, until one accepts or
+// none is left. Knows nothing of circuits and counts: a client's dial is a ClientDial, a check's
+// verdict is HealthChecker's. The destructor resets what is under way. One thread.
 class Dial final : public net::SocketWatcher {
  public:
   class Owner {
    public:
-    // One of them, once, as the dial's last act; its place and permit are given back by then. The
-    // owner may destroy the dial from there.
-    virtual void on_dial_connected(Connection connection) = 0;
-    virtual void on_dial_ended(core::DialResult result) = 0;
+    // One of the addresses came to this; the last one as well, before on_dialled().
+    virtual void on_address_tried(core::DialOutcome) {}
+    // Called once, as the dial's last act; the owner may destroy it from there. After `connected`
+    // the socket is the owner's, watched: it needs a watcher of its own before the next turn. Empty
+    // for nobody, and after any other outcome.
+    virtual void on_dialled(core::DialResult result, net::Socket socket) = 0;
 
    protected:
     ~Owner() = default;
   };
 
-  struct Terms {
-    core::TimePoint deadline;
-    bool hurried = false;       // the deadline is the client's: the backend had less than `connect`
-    bool data_follows = false;  // the client has sent something, which the backend gets at once
-    bool retry = false;         // not the first dial for its client
+  // What a dial needs of its thread; outlives it.
+  struct Context {
+    net::Loop& loop;
+    net::Resolver& resolver;
+    core::Rng& rng;
   };
 
-  // `timer` is the owner's; the dial arms it, and the owner calls on_timer() when it fires. Each
-  // address that was tried is added to `attempts`.
-  Dial(const DialContext& context, Pool& pool, Selection selection, const Terms& terms,
-       net::Timer& timer, std::vector<Attempt>& attempts, Owner& owner);
+  struct Terms {
+    core::TimePoint deadline;
+    bool data_follows = false;  // something is sent as soon as it is connected
+    // Only whether the backend accepts is of interest. The connection is then reset before its
+    // handshake is whole, so that the server's program never hears of it: MariaDB and MySQL hold it
+    // against a host when it leaves without a word, in good order always, by a reset when they have
+    // read its address by then.
+    bool for_nobody = false;
+  };
+
+  // `source` is the local address, none = the kernel's choice. `timer` is the owner's: the dial
+  // arms it, and the owner calls on_timer() when it fires.
+  Dial(const Context& context, const Backend& backend, const net::SocketAddress& source,
+       const Terms& terms, net::Timer& timer, Owner& owner);
   ~Dial();
+  Dial(const Dial&) = delete;
+  Dial& operator=(const Dial&) = delete;
 
   // May call the owner before it returns.
   void start();
   void on_timer();
 
-  // The address being dialled, as the access log would have it now.
-  Attempt attempt(core::DialOutcome outcome) const;
+  // From here on it is for nobody, and on another timer. A later deadline is the last address's.
+  void go_on_for_nobody(net::Timer& timer, core::TimePoint deadline);
 
-  // The client has left. Whether the dial may go on without it, for its verdict alone: an ordinary
-  // one of a closed circuit, and the only one of its backend. It then has the whole of `connect`
-  // and needs a new owner at once.
-  [[nodiscard]] bool go_alone();
-  void hand_over(net::Timer& timer, Owner& owner);
+  // The address being tried: since when, and which it is of a backend given by name (else null).
+  core::TimePoint address_started() const { return address_started_; }
+  const net::SocketAddress* resolved() const { return addresses_ ? &target_ : nullptr; }
 
  private:
   enum class Phase : std::uint8_t { idle, resolving, connecting, queue_full };
 
   void on_ready() override;
 
-  void resolved(const net::Addresses& addresses);
+  void on_resolved(const net::Addresses& addresses);
+  void not_resolved();
   void dial_address();
   void connect_once();
   void handle(const net::ConnectState& state);
   void connected();
   void address_failed(core::DialResult result);
-  void failed(core::DialResult result);
+  void end(core::DialResult result);
   void wait_until(core::TimePoint at, Phase phase);
-  void record(core::DialOutcome outcome);
-  const net::SocketAddress& target() const;
   std::size_t addresses() const { return addresses_ ? addresses_->size() : 1; }
 
-  const DialContext& context_;
-  Pool& pool_;
-  Selection selection_;
+  const Context& context_;
+  const Backend& backend_;
+  const net::SocketAddress& source_;
   Terms terms_;
-  DialCounters counters_;
-  const core::TimePoint started_;
   net::Timer* timer_;
-  std::vector<Attempt>* attempts_;  // null once it is alone
-  Owner* owner_;
-  GaugeGuard dialing_;
+  Owner& owner_;
 
   Phase phase_ = Phase::idle;
   core::TimePoint wake_at_{};  // what the timer is armed for
   std::unique_ptr<net::Resolver::Lookup> lookup_;
-  net::Addresses addresses_;  // of a backend given by name
-  std::size_t address_ = 0;   // the one being tried
-  net::SocketAddress with_port_;
-  core::DialResult told_;  // what the addresses tried so far say of the backend
-  core::Backoff queue_full_pause_{core::Duration::zero(), core::Duration::zero()};
+  net::Addresses addresses_;   // of a backend given by name
+  std::size_t address_ = 0;    // the one being tried
+  net::SocketAddress target_;  // the same, with its port
   core::TimePoint address_started_;
   core::TimePoint address_deadline_{};
+  core::Backoff queue_full_pause_;
+  core::DialResult told_;  // what the addresses tried so far say of the backend
   net::Socket socket_;
 };
 

@@ -5,7 +5,7 @@
 
 #include "weir/net/descriptor_budget.h"
 #include "weir/net/run_queue.h"
-#include "weir/upstream/dial.h"
+#include "weir/upstream/client_dial.h"
 
 namespace weir::upstream {
 
@@ -20,7 +20,7 @@ class LoneDials final : public net::Resumable {
   ~LoneDials() override;
 
   // A dial that is not connected yet: it ends as soon as it is.
-  void go_on(std::unique_ptr<Dial> dial, net::DescriptorShare descriptors);
+  void go_on(std::unique_ptr<ClientDial> dial, net::DescriptorShare descriptors);
   // A connection whose backend has been asked and has not answered, until `deadline`.
   void go_on(Connection connection, core::TimePoint deadline, net::DescriptorShare descriptors);
 

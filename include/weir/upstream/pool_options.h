@@ -9,6 +9,7 @@
 #include "weir/core/endpoint.h"
 #include "weir/core/time.h"
 #include "weir/net/keepalive_options.h"
+#include "weir/upstream/health_options.h"
 #include "weir/upstream/resilience_options.h"
 
 namespace weir::upstream {
@@ -40,6 +41,7 @@ struct PoolOptions {
   ResilienceOptions resilience;
   TimeoutOptions timeouts;
   net::KeepaliveOptions keepalive;
+  std::optional<HealthOptions> health;           // none = no active checks
   std::optional<core::Endpoint> source_address;  // local address to dial from (port 0)
   std::vector<BackendOptions> backends;
 };

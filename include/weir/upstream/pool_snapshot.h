@@ -3,12 +3,14 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "weir/core/circuit_state.h"
 #include "weir/core/close_reason.h"
 #include "weir/core/dial_outcome.h"
+#include "weir/upstream/backend_health.h"
 #include "weir/upstream/backend_state.h"
 
 namespace weir::upstream {
@@ -24,6 +26,7 @@ struct BackendSnapshot {
   bool full = false;                                       // at its limit
   std::array<std::uint64_t, core::kDialOutcomes> dials{};  // totals
   core::CircuitStatus circuit{};                           // one moment of it
+  std::optional<HealthStatus> health;                      // one moment; none = no active checks
 
   std::uint64_t dials_that(core::DialOutcome outcome) const {
     return dials[static_cast<std::size_t>(outcome)];

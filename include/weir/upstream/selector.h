@@ -22,10 +22,10 @@ struct Selection {
   core::Permit permit;
 };
 
-// Chooses the backend for the next dial: the gates in their order (administrative, circuit,
-// capacity), the preferred tier that has a candidate, that tier's balancer; then the claims, which
-// another thread may have been quicker to make: then once more without that backend. One a worker,
-// for its scratch space; not thread-safe.
+// Chooses the backend for the next dial: the gates in their order (administrative, active health,
+// circuit, capacity), the preferred tier that has a candidate, that tier's balancer; then the
+// claims, which another thread may have been quicker to make: then once more without that backend.
+// One a worker, for its scratch space; not thread-safe.
 class Selector {
  public:
   explicit Selector(core::Rng& rng) : rng_(rng) {}

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "weir/core/random.h"
+#include "weir/net/log.h"
+#include "weir/upstream/dial.h"
+
+namespace weir::upstream {
+
+class Pool;
+
+// The active checks of one pool, on the control loop: each backend's by itself, one at a time, from
+// start to start of two checks `interval` or, where a check takes longer, as long as it takes. What
+// they come to is in Backend::health(). Also of backends with weight 0, so that an operator who
+// raises it knows. A check that fails for want of something of ours counts as none, and is warned
+// of. The destructor cancels what is under way, without an outcome.
+class HealthChecker {
+ public:
+  // The pool has health options, and outlives this. `seed` is for the moments of the first checks:
+  // pools and instances that should not check in step need different ones. Checks begin when the
+  // loop runs.
+  HealthChecker(net::Loop& loop, net::Resolver& resolver, Pool& pool, std::uint64_t seed);
+  ~HealthChecker();
+
+ private:
+  class Checks;  // of one backend
+
+  void warn_of_own_fault(const Backend& backend, core::DialResult result);
+
+  net::Loop& loop_;
+  Pool& pool_;
+  core::Rng rng_;
+  const Dial::Context context_;
+  net::LogRate own_faults_{std::chrono::seconds(10)};  // as every warning that could repeat
+  std::vector<std::unique_ptr<Checks>> checks_;
+};
+
+}  // namespace weir::upstream
