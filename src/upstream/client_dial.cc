@@ -62,8 +62,8 @@ void ClientDial::failed(DialResult result) {
   if (!hurried && core::verdict(result.outcome) == core::Verdict::failure) {
     selection_.permit.fail(now);
   }
+  dialing_ = {};  // first: nobody dials without a place
   selection_ = {};
-  dialing_ = {};
   owner_->on_dial_ended(result);
 }
 
