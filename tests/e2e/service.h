@@ -22,8 +22,9 @@ class Service {
 
   const std::string& address() const { return address_; }  // as in a configuration file
 
-  std::size_t accepted() const;  // in all
-  std::size_t peak() const;      // most connections at once
+  std::size_t accepted() const;     // in all
+  std::size_t connections() const;  // now
+  std::size_t peak() const;         // most connections at once
   // Where the connections came from, in order.
   std::vector<net::SocketAddress> peers() const;
 
@@ -38,6 +39,7 @@ class Service {
   std::vector<PeerDescriptor> connections_;  // on the thread
   mutable std::mutex mutex_;                 // guards what follows
   std::vector<net::SocketAddress> peers_;
+  std::size_t now_ = 0;
   std::size_t peak_ = 0;
   std::thread thread_;
 };
