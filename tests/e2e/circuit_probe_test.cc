@@ -15,7 +15,7 @@ using core::CircuitPhase;
 using core::CloseReason;
 using core::DialOutcome;
 
-constexpr milliseconds kOpenTime(1000);
+constexpr milliseconds kOpenTime(700);
 
 std::string yaml(int workers, const std::vector<PoolMember>& backends,
                  const std::string& more = {}) {

@@ -14,7 +14,7 @@ using core::CircuitPhase;
 using core::CircuitStatus;
 using core::CloseReason;
 
-constexpr milliseconds kOpenTime(1000);
+constexpr milliseconds kOpenTime(700);
 
 void wait_for_stale(const TestWeir& weir, std::uint64_t count, At at = At::here()) {
   weir.wait_until(
