@@ -17,29 +17,12 @@ namespace {
 using core::CircuitPhase;
 using core::CloseReason;
 
-std::string keys(int max_fails, milliseconds fail_timeout, const std::string& more = {}) {
-  return fmt::format("max_fails: {}, fail_timeout: {}{}", max_fails, scaled_ms(fail_timeout), more);
-}
-
-// One client from hello to goodbye; answers its line of the log.
-LogEntry one_client(const TestWeir& weir, std::size_t& clients) {
-  Stream client = weir.connect();
-  client.say("q");
-  if (client.hear_if_anything("q")) {
-    client.close();
-  } else {
-    client.expect_end();
-    client.close();
-  }
-  return weir.log(++clients).back();
-}
-
 TEST_CASE(
     "BRK: a lone backend that fails is refused for its open time without a dial, then probed") {
   for (const int workers : {1, 2, 4}) {
     const Folder folder;
     const std::string path = folder.unix_socket("down");
-    TestWeir weir(circuits_yaml(workers, keys(2, 1500ms), {{path}}));
+    TestWeir weir(circuits_yaml(workers, circuit_keys(2, 1500ms), {{path}}));
     std::size_t clients = 0;
     CHECK(one_client(weir, clients).reason == "upstream_connect_failed");
     const Stopwatch since_trip;
@@ -72,7 +55,7 @@ TEST_CASE(
 TEST_CASE("BRK: failures below the threshold, with a success between, open nothing") {
   const Folder folder;
   const std::string path = folder.unix_socket("flaky");
-  TestWeir weir(circuits_yaml(1, keys(3, 60000ms), {{path}}));
+  TestWeir weir(circuits_yaml(1, circuit_keys(3, 60000ms), {{path}}));
   std::size_t clients = 0;
   for (int round = 0; round < 3; ++round) {
     for (int i = 0; i < 2; ++i) {
@@ -95,7 +78,8 @@ TEST_CASE(
     const Folder folder;
     const std::string path = folder.unix_socket("preferred");
     const Service fallback;
-    TestWeir weir(circuits_yaml(workers, keys(1, 1500ms), {{path, 0}, {fallback.address(), 1}}));
+    TestWeir weir(
+        circuits_yaml(workers, circuit_keys(1, 1500ms), {{path, 0}, {fallback.address(), 1}}));
     std::size_t clients = 0;
     const Stopwatch since_trip;
     const LogEntry first = one_client(weir, clients);
@@ -125,7 +109,7 @@ TEST_CASE("BRK-02: one client probes a backend that does not answer, the others 
   for (const int workers : {1, 2, 4}) {
     const Folder folder;
     const std::string path = folder.unix_socket("hole");
-    TestWeir weir(circuits_yaml(workers, keys(1, 60000ms, ", circuit_half_open_probes: 1"),
+    TestWeir weir(circuits_yaml(workers, circuit_keys(1, 60000ms, ", circuit_half_open_probes: 1"),
                                 {{path}}, "connect: 30s"));
     std::size_t clients = 0;
     CHECK(one_client(weir, clients).reason == "upstream_connect_failed");
@@ -140,7 +124,7 @@ TEST_CASE("BRK-01: a probe that hangs is given up after fail_timeout, and anothe
   for (const int workers : {1, 2}) {
     const Folder folder;
     const std::string path = folder.unix_socket("b");
-    TestWeir weir(circuits_yaml(workers, keys(1, 800ms), {{path}}, "connect: 60s"));
+    TestWeir weir(circuits_yaml(workers, circuit_keys(1, 800ms), {{path}}, "connect: 60s"));
     std::size_t clients = 0;
     CHECK(one_client(weir, clients).reason == "upstream_connect_failed");
     wait_for_phase(weir, "b1", CircuitPhase::open);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,45 @@ inline std::string circuits_yaml(int workers, const std::string& resilience,
   return text;
 }
 
+inline std::string circuit_keys(int max_fails, milliseconds fail_timeout,
+                                const std::string& more = {}) {
+  return fmt::format("max_fails: {}, fail_timeout: {}{}", max_fails, scaled_ms(fail_timeout), more);
+}
+
+// One client from hello to goodbye; answers its line of the log. `clients` is how many lines there
+// are before.
+inline LogEntry one_client(const TestWeir& weir, std::size_t& clients, At at = At::here()) {
+  Stream client = weir.connect();
+  client.say("q", at);
+  if (client.hear_if_anything("q", at)) {
+    client.close();
+  } else {
+    client.expect_end(at);
+    client.close();
+  }
+  return weir.log(++clients, at).back();
+}
+
+// A session in which the client asks, the backend hears it, and then does what the script says.
+struct Asked {
+  Asked(const TestWeir& weir, Backend& server) : client(weir.connect()) {
+    client.say("q");
+    backend.emplace(server.accept());
+    backend->hear("q");
+  }
+  void answer() {
+    backend->say("a");
+    client.hear("a");
+  }
+  void end() {
+    client.close();
+    backend->expect_end();
+    backend->close();
+  }
+  Stream client;
+  std::optional<Stream> backend;
+};
+
 inline core::CircuitStatus circuit(const TestWeir& weir, const std::string& backend = "b1") {
   return weir.snapshot().backend("servers", backend).circuit;
 }
@@ -55,6 +95,10 @@ inline void wait_for_dialing(const TestWeir& weir, std::uint64_t dials, At at = 
   weir.wait_until(
       [&](const app::Snapshot& now) { return now.backend("servers", "b1").dialing == dials; },
       fmt::format("{} dials are under way", dials), at);
+}
+
+inline std::uint64_t times_entered(const core::CircuitStatus& status, core::CircuitPhase phase) {
+  return status.transitions[static_cast<std::size_t>(phase)];
 }
 
 inline std::uint64_t dials_that(const TestWeir& weir, core::DialOutcome outcome) {

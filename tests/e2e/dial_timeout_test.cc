@@ -102,6 +102,51 @@ TEST_CASE("TO-03: a unix backend whose queue is full is a black hole too") {
   nothing_but_black_holes(std::move(holes));
 }
 
+TEST_CASE("TO-03: before nothing but black holes a queue ends everybody by its limits or connect") {
+  for (const int workers : {1, 2, 4}) {
+    Backend hole("127.0.0.1", {}, 0);
+    hole.fill_queue();
+    TestWeir weir(Setup{.workers = workers,
+                        .timeouts = "connect: " + scaled_ms(300ms),
+                        .resilience = "max_active_requests: 2, max_pending_requests: 5, "
+                                      "pending_timeout: " +
+                                      scaled_ms(400ms),
+                        .backends = {hole.address()}}
+                      .yaml());
+    const Stopwatch since_start;
+    std::vector<Stream> clients;
+    for (std::size_t i = 0; i < kClients; ++i) clients.push_back(weir.connect());
+    for (Stream& client : clients) {
+      client.expect_end();
+      client.close();
+    }
+    since_start.expect_between(scaled(600ms), scaled(700ms) + 100ms);
+    std::size_t dialled = 0;
+    for (const LogEntry& entry : weir.log(kClients)) {
+      if (entry.reason == text(CloseReason::upstream_timeout)) {
+        ++dialled;
+        REQUIRE(entry.attempts.size() == 1);
+        CHECK(entry.attempts[0].outcome == "timeout");
+        continue;
+      }
+      CHECK(entry.attempts.empty());
+      if (entry.reason == text(CloseReason::proxy_overloaded)) {
+        CHECK(entry.queue_ms == 0);
+      } else {
+        CHECK(entry.reason == text(CloseReason::pending_timeout));
+        CHECK(entry.queue_ms > static_cast<double>(scaled(400ms).count()) - 15);
+      }
+    }
+    const app::Snapshot now = weir.snapshot();
+    CHECK(dialled >= 4);
+    CHECK(now.backend("servers", "b1").dials_that(DialOutcome::timeout) == dialled);
+    CHECK(now.pool("servers").rejected_as(CloseReason::proxy_overloaded) +
+              now.pool("servers").rejected_as(CloseReason::pending_timeout) ==
+          kClients - dialled);
+    weir.settle();
+  }
+}
+
 TEST_CASE("TO-03: a connect bound of 0 is refused, as it would mean for ever") {
   CHECK_THROWS_AS(TestWeir(Setup{.timeouts = "connect: 0s", .backends = {"127.0.0.1:1"}}.yaml()),
                   ScriptFailure);

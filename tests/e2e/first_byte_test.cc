@@ -1,7 +1,6 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include <optional>
 #include <string>
 
 #include "tests/e2e/circuits.h"
@@ -21,17 +20,6 @@ std::string yaml(int workers, const Backend& backend, const std::string& more) {
 
 // Longer than any script takes.
 const std::string kPatient = "max_fails: 2, first_byte_timeout: 5m";
-
-// A session in which the client asks, the backend hears it, and then does what the script says.
-struct Asked {
-  explicit Asked(const TestWeir& weir, Backend& server) : client(weir.connect()) {
-    client.say("q");
-    backend.emplace(server.accept());
-    backend->hear("q");
-  }
-  Stream client;
-  std::optional<Stream> backend;
-};
 
 TEST_CASE("first_byte: an end before any byte is a failure, the first byte a success") {
   for (const int workers : {1, 2, 4}) {

@@ -233,6 +233,17 @@ bool Stream::hear_if_anything(std::string_view text, At at) {
   return true;
 }
 
+Heard Stream::hear_or_ending(std::string_view text, At at) {
+  if (!wait_for(POLLIN, patience())) throw ScriptFailure("neither a byte nor an end", at);
+  char first = 0;
+  // A peek that meets a reset uses it up.
+  const ssize_t count = ::recv(fd(), &first, 1, MSG_PEEK);
+  if (count == 0) return reset_told_ ? Heard::reset : Heard::end;
+  if (count < 0) return Heard::reset;
+  hear(text, at);
+  return Heard::text;
+}
+
 void Stream::receive(std::uint64_t count, At at) {
   std::array<char, 65536> chunk;
   while (count > 0) {
@@ -295,6 +306,11 @@ void Stream::expect_end(At at) {
 
 void Stream::expect_reset(At at) {
   if (expect_ending(at) != Ending::reset) throw ScriptFailure("an end, not a reset", at);
+}
+
+bool Stream::has_ended() const {
+  char byte = 0;
+  return ::recv(fd(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
 void Stream::expect_silence(milliseconds duration, At at) {

@@ -47,6 +47,9 @@ enum class Ending {
   reset,  // RST
 };
 
+// The same, or the text that was waited for.
+enum class Heard { text, end, reset };
+
 // One end of a TCP or unix connection: a client's, or a backend's accepted one. What a client sends
 // with send() a backend expects with receive(), and the other way round.
 class Stream {
@@ -64,6 +67,8 @@ class Stream {
   void hear(std::string_view text, At at = At::here());
   // The same, or an end with nothing before it: then false, and the end can be read again.
   bool hear_if_anything(std::string_view text, At at = At::here());
+  // The same, or either ending with nothing before it.
+  Heard hear_or_ending(std::string_view text, At at = At::here());
 
   // The next `count` bytes of the pattern.
   void send(std::uint64_t count, At at = At::here());
@@ -87,6 +92,8 @@ class Stream {
   void expect_reset(At at = At::here());
   // Whichever end comes, with nothing before it.
   Ending expect_ending(At at = At::here());
+  // Whether the end is here already, with nothing before it.
+  bool has_ended() const;
   // Neither a byte nor an end comes for so long: the script's own time.
   void expect_silence(milliseconds duration, At at = At::here());
 

@@ -126,6 +126,39 @@ bool Program::handles_signals() const {
   });
 }
 
+bool Program::every_thread_is(char state) const {
+  std::error_code ended;
+  const std::filesystem::directory_iterator threads(fmt::format("/proc/{}/task", pid_), ended);
+  if (ended) return false;
+  return std::all_of(begin(threads), end(threads), [state](const auto& thread) {
+    const std::string stat = read_file(thread.path().string() + "/stat");
+    const auto at = stat.rfind(')');  // the name before it may contain anything
+    return at != std::string::npos && at + 2 < stat.size() && stat[at + 2] == state;
+  });
+}
+
+void Program::wait_until_idle(std::size_t count, At at) const {
+  const auto until = Clock::now() + patience();
+  while (!every_thread_is('S') || descriptors() != count) {
+    if (Clock::now() >= until) {
+      throw ScriptFailure(
+          fmt::format("not idle with {} descriptors, but has {}", count, descriptors()), at);
+    }
+    silence(kLook);
+  }
+}
+
+Program::Stopped::Stopped(const Program& program, At at) : program_(program) {
+  program_.signal(SIGSTOP);
+  const auto until = Clock::now() + patience();
+  while (!program_.every_thread_is('T')) {
+    if (Clock::now() >= until) throw ScriptFailure("weir does not stop", at);
+    silence(kLook);
+  }
+}
+
+Program::Stopped::~Stopped() { program_.signal(SIGCONT); }
+
 ServingProgram::ServingProgram(const Options& options, At at)
     : program(
           [&] {

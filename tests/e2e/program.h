@@ -46,7 +46,24 @@ class Program {
   // Whether it handles the signals that are for operators.
   bool handles_signals() const;
 
+  // Waits until it has so many descriptors open and all of its threads sleep: it has dealt with
+  // whatever came to its sockets.
+  void wait_until_idle(std::size_t descriptors, At at = At::here()) const;
+  // Stops it for as long as this is kept: what the script does meanwhile, it meets in one turn of
+  // its loops.
+  class Stopped {
+   public:
+    explicit Stopped(const Program& program, At at = At::here());
+    ~Stopped();
+    Stopped(const Stopped&) = delete;
+    Stopped& operator=(const Stopped&) = delete;
+
+   private:
+    const Program& program_;
+  };
+
  private:
+  bool every_thread_is(char state) const;
   bool reap(int flags);
 
   const Folder folder_;

@@ -55,7 +55,8 @@ void Service::run() {
     accept_all();
     serve_all();
     const std::lock_guard lock(mutex_);
-    peak_ = std::max(peak_, connections_.size());
+    now_ = connections_.size();
+    peak_ = std::max(peak_, now_);
   }
 }
 
@@ -89,6 +90,11 @@ void Service::serve_all() {
 std::size_t Service::accepted() const {
   const std::lock_guard lock(mutex_);
   return peers_.size();
+}
+
+std::size_t Service::connections() const {
+  const std::lock_guard lock(mutex_);
+  return now_;
 }
 
 std::size_t Service::peak() const {

@@ -23,8 +23,9 @@ class Service {
 
   const std::string& address() const { return address_; }  // as in a configuration file
 
-  std::size_t accepted() const;  // in all
-  std::size_t peak() const;      // most connections at once
+  std::size_t accepted() const;     // in all
+  std::size_t connections() const;  // now
+  std::size_t peak() const;         // most connections at once
   // Of those that are over: the ones that said something, and the others by how they ended. An
   // active check is one without a word.
   std::size_t spoke() const;
@@ -48,6 +49,7 @@ class Service {
   std::vector<Connection> connections_;  // on the thread
   mutable std::mutex mutex_;             // guards what follows
   std::vector<net::SocketAddress> peers_;
+  std::size_t now_ = 0;
   std::size_t peak_ = 0;
   std::size_t spoke_ = 0;
   std::size_t silent_ends_ = 0;

@@ -120,8 +120,9 @@ class Backend {
 
   class CircuitJournal;
 
-  // Who is here, in one atomic word, so that the limit holds for both together.
-  struct Places {
+  // Who is here, in one atomic word, so that the limit holds for both together. Aligned as that
+  // word: clang calls out to libatomic for anything that may be less.
+  struct alignas(std::uint64_t) Places {
     std::uint32_t active = 0;  // dials and sessions
     std::uint32_t alone = 0;   // dials without a client: one at most
   };
