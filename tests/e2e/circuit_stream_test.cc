@@ -100,8 +100,7 @@ TEST_CASE("a probe that stays silent on both sides for hours does not keep its b
   }
 }
 
-TEST_CASE(
-    "a client refused by an open circuit sees an end; the access log has it, the log has not") {
+TEST_CASE("a client refused by an open circuit sees an end, and only the access log tells of it") {
   constexpr std::size_t kRefused = 50;
   for (const int workers : {1, 2, 4}) {
     const Folder folder;

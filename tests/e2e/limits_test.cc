@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <array>
 #include <atomic>
 #include <string>
 #include <vector>
@@ -8,7 +9,8 @@
 #include "tests/e2e/scene.h"
 #include "tests/e2e/service.h"
 
-// Clients over a limit leave nothing behind: no gauge that stays up, none that falls below 0.
+// No limit is exceeded at any time, and clients over it leave nothing behind: no gauge that stays
+// up, none that falls below 0.
 namespace weir::e2e {
 namespace {
 
@@ -108,6 +110,87 @@ TEST_CASE("ST-01: clients over the pool's limit leave no trace in it") {
 TEST_CASE("ST-01: clients over a backend's limit leave no trace in it") {
   over({.resilience = fmt::format("max_active_per_backend: {}", kLimit)},
        CloseReason::backend_at_capacity);
+}
+
+// Half of the dials are refused, and whoever is refused is dialled for again.
+struct RetryScene {
+  static constexpr std::size_t kLimit = 10;
+  static constexpr std::size_t kClients = 300;
+
+  RetryScene(int workers, const std::string& resilience)
+      : weir("shutdown: {deadline: 60s}\n" + Setup{.workers = workers,
+                                                   .resilience = resilience,
+                                                   .backends = {dead.address(), service.address()}}
+                                                 .yaml()) {
+    for (std::size_t i = 0; i < kClients; ++i) {
+      clients.push_back(weir.connect());
+      clients.back().say("q");
+    }
+  }
+  void expect_books() {
+    std::size_t refused = 0;
+    for (const LogEntry& entry : weir.log(kClients)) {
+      for (const auto& attempt : entry.attempts) refused += attempt.outcome == "refused" ? 1U : 0U;
+    }
+    CHECK(refused ==
+          weir.snapshot().backend("servers", "b1").dials_that(core::DialOutcome::refused));
+    CHECK(refused > 0);
+    CHECK(service.peak() == kLimit);
+    weir.settle();
+  }
+
+  const DeadPort dead;
+  Service service;
+  TestWeir weir;
+  std::vector<Stream> clients;
+};
+
+TEST_CASE("ADM-04: a backend's limit holds when half of the dials are refused and made again") {
+  for (const int workers : {1, 2, 4}) {
+    RetryScene scene(workers, "max_active_per_backend: 10");
+    std::vector<Stream> served;
+    for (Stream& client : scene.clients) {
+      if (client.hear_if_anything("q")) {
+        served.push_back(std::move(client));
+      } else {
+        client.expect_end();
+        client.close();
+      }
+    }
+    CHECK(served.size() == RetryScene::kLimit);
+    // At rest the gauge is the backend's own count, whoever leaves.
+    while (!served.empty()) {
+      const std::size_t left = served.size();
+      const app::Snapshot now = scene.weir.wait_until(
+          [left](const app::Snapshot& each) { return each.sessions == left; }, "others have left");
+      CHECK(now.backend("servers", "b1").active == 0);
+      CHECK(now.backend("servers", "b2").active == left);
+      for (const Stopwatch since; scene.service.connections() != left; silence(1ms)) {
+        REQUIRE(since.elapsed() < patience());
+      }
+      for (std::size_t i = 0; i < 3 && !served.empty(); ++i) served.pop_back();
+    }
+    CHECK(scene.service.accepted() == RetryScene::kLimit);
+    scene.expect_books();
+  }
+}
+
+TEST_CASE("ADM-04: the pool's limit holds when half of the dials are refused and made again") {
+  for (const int workers : {1, 2, 4}) {
+    RetryScene scene(workers,
+                     "max_active_requests: 10, max_pending_requests: 300, pending_timeout: 60s");
+    for (const Stopwatch since; !scene.clients.empty(); silence(1ms)) {
+      REQUIRE(since.elapsed() < patience());
+      CHECK(scene.weir.snapshot().pool("servers").active <= RetryScene::kLimit);
+      std::erase_if(scene.clients, [](Stream& each) {
+        if (each.unread() == 0) return false;
+        each.hear("q");
+        return true;
+      });
+    }
+    CHECK(scene.service.accepted() == RetryScene::kClients);
+    scene.expect_books();
+  }
 }
 
 }  // namespace
