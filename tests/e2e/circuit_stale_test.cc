@@ -41,8 +41,8 @@ class LateVerdict {
   LateVerdict(const TestWeir& weir, Backend& server, Verdict verdict)
       : weir_(weir), session_(weir, server), verdict_(verdict) {}
 
-  // It counts as stale and changes nothing; its own session is as any other.
-  void comes() {
+  // It counts as stale and changes nothing; its own session is as any other, to its end.
+  void comes(std::size_t& clients) {
     const CircuitStatus before = circuit(weir_);
     if (verdict_ == Verdict::success) {
       session_.answer();
@@ -60,6 +60,7 @@ class LateVerdict {
     } else {
       session_.client.close();
     }
+    weir_.log(++clients);
   }
 
  private:
@@ -83,24 +84,21 @@ void stale(int workers, Verdict verdict, CircuitPhase when) {
   }
   CHECK(circuit(weir).phase == CircuitPhase::open);
   if (when == CircuitPhase::open) {
-    late.comes();
-    ++clients;
+    late.comes(clients);
   }
   Backend& back = server.listen();
   wait_for_probe_due(weir, "b1");
   Asked probe(weir, back);
   CHECK(circuit(weir).phase == CircuitPhase::half_open);
   if (when == CircuitPhase::half_open) {
-    late.comes();
-    ++clients;
+    late.comes(clients);
     // Nor did it free a slot that it never had.
     CHECK(one_client(weir, clients).reason == text(CloseReason::circuit_open));
   }
   probe.answer();
   wait_for_phase(weir, "b1", CircuitPhase::closed);
   if (when == CircuitPhase::closed) {
-    late.comes();
-    ++clients;
+    late.comes(clients);
   }
   probe.end();
   weir.log(++clients);
