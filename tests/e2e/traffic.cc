@@ -21,7 +21,11 @@ Traffic::Tally Traffic::run(const net::SocketAddress& to) {
   Tally tally;
   for (; !stopped_; silence(kPause)) {
     Stream client = Stream::connect(to);
-    client.say("q");
+    // A session may be over before the client has said anything.
+    if (::send(client.fd(), "q", 1, MSG_NOSIGNAL) != 1) {
+      ++tally.reset;
+      continue;
+    }
     switch (client.hear_or_ending("q")) {
       case Heard::text:
         ++tally.served;
