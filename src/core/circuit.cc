@@ -198,7 +198,11 @@ void Circuit::enter(CircuitPhase to, TimePoint at, TransitionCause cause) {
   ++epoch_;
   probes_in_flight_ = 0;  // those of the epoch before are stale
   ++transitions_[static_cast<std::size_t>(to)];
-  if (observer_ != nullptr) observer_->on_transition({from, to, epoch_, at, cause});
+  if (observer_ == nullptr) return;
+  TimePoint until{};
+  if (to == CircuitPhase::open) until = open_until_;
+  if (to == CircuitPhase::half_open) until = half_open_until_;
+  observer_->on_transition({from, to, epoch_, at, cause, until});
 }
 
 TimePoint Circuit::end_of_open(TimePoint start) {

@@ -1,6 +1,7 @@
 #include "weir/net/connect.h"
 
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -104,11 +105,10 @@ ConnectState begin_connect(const SocketAddress& to, const ConnectOptions& option
   return status == 0 ? connected(socket, to) : ConnectState{ConnectState::Kind::pending, {}};
 }
 
-ConnectState continue_connect(Socket& socket, const SocketAddress& to) {
-  if (!socket.peer_failed()) {
-    if (socket.writable()) return connected(socket, to);
-    return {ConnectState::Kind::pending, {}};
-  }
+namespace {
+
+// Reset, refused or unreachable; or it was connected and has ended since, which a dial survives.
+ConnectState connected_or_failed(Socket& socket, const SocketAddress& to) {
   switch (socket.peek()) {
     case IoResult::Status::done:
     case IoResult::Status::end:  // in good order
@@ -119,6 +119,21 @@ ConnectState continue_connect(Socket& socket, const SocketAddress& to) {
       break;
   }
   return failed(errno);
+}
+
+}  // namespace
+
+ConnectState continue_connect(Socket& socket, const SocketAddress& to) {
+  if (socket.peer_failed()) return connected_or_failed(socket, to);
+  if (socket.writable()) return connected(socket, to);
+  return {ConnectState::Kind::pending, {}};
+}
+
+ConnectState ask_connect(Socket& socket, const SocketAddress& to) {
+  pollfd asked{socket.fd(), POLLOUT, 0};
+  if (::poll(&asked, 1, 0) <= 0) return {ConnectState::Kind::pending, {}};
+  if ((asked.revents & (POLLERR | POLLHUP)) != 0) return connected_or_failed(socket, to);
+  return connected(socket, to);
 }
 
 }  // namespace weir::net

@@ -11,7 +11,7 @@ std::optional<DialOutcome> FirstByte::look(const Relay& relay, core::TimePoint n
     verdict_.answered(now);
     return DialOutcome::connected;
   }
-  if (relay.backend_ended() && relay.client_spoke()) {
+  if (relay.backend_ended() && relay.client_spoke() && !relay.client_ended()) {
     verdict_.failed(DialOutcome::closed_early, now);
     return DialOutcome::closed_early;
   }

@@ -94,6 +94,7 @@ Pipe::Step Pipe::move(net::Socket& source, net::Socket& sink, std::span<char> sc
     source_ended(got.status);
     return Step::again;
   }
+  heard_ = true;
   const std::span<char> bytes = into.first(got.bytes);
   const IoResult written = sink.write(bytes);
   if (written.status == IoResult::Status::failed) {
@@ -130,6 +131,7 @@ Pipe::Step Pipe::discard(net::Socket& source, std::span<char> scratch) {
     state_ = got.status == IoResult::Status::end ? State::finished : State::source_reset;
     return Step::wait;
   }
+  heard_ = true;
   moved_this_turn_ += static_cast<std::uint32_t>(got.bytes);
   return Step::again;
 }

@@ -89,8 +89,7 @@ bool Relay::backend_ended() const {
 }
 
 bool Relay::client_spoke() const {
-  return in_.bytes() + in_.held() > 0 || in_.state() == Pipe::State::sink_broken ||
-         (client_ && client_.peek() == net::IoResult::Status::done);
+  return in_.heard() || (client_ && client_.peek() == net::IoResult::Status::done);
 }
 
 TimePoint Relay::last_moved() const {

@@ -240,7 +240,14 @@ void Session::on_connected(upstream::Connection connection) {
   if (data_followed && backend_ && backend_.is_tcp()) backend_.hold_acknowledgements(false);
 }
 
-void Session::on_dial_failed(CloseReason reason) { end(refusal(reason)); }
+void Session::on_dial_failed(CloseReason reason) {
+  // It had less time than a backend is given: its last dial may go on without it. The client is
+  // still to be parted from, so the dial needs a share of its own.
+  if (auto dial = connector_->take_lone_dial()) {
+    context_.lone_dials.go_on(std::move(dial), net::DescriptorShare(context_.descriptors));
+  }
+  end(refusal(reason));
+}
 
 void Session::relay_on() {
   const auto how = relay_->step(context_.scratch, context_.loop.now());
@@ -278,7 +285,7 @@ void Session::leave_unanswered() {
   if (!first_byte_->may_go_on(*relay_) || !lease_.go_alone()) return;
   const core::TimePoint deadline = first_byte_->deadline(*relay_);
   context_.lone_dials.go_on({std::move(backend_), std::move(lease_), first_byte_->take()}, deadline,
-                            std::move(descriptors_));
+                            relay_->client_ended(), std::move(descriptors_));
 }
 
 void Session::arm_timer() {

@@ -1,5 +1,8 @@
 #include "weir/upstream/backend.h"
 
+#include <fmt/format.h>
+
+#include <chrono>
 #include <utility>
 
 #include "weir/net/log.h"
@@ -47,11 +50,40 @@ class Backend::CircuitJournal final : public core::CircuitObserver {
   void on_transition(const core::Transition& transition) override {
     const bool trouble = transition.to == core::CircuitPhase::open;
     net::log(trouble ? net::LogLevel::warning : net::LogLevel::info, about_,
-             "backend {}: circuit {} -> {}: {}", backend_, core::name(transition.from),
-             core::name(transition.to), core::name(transition.cause));
+             "backend {}: circuit {} -> {}: {}{}{}", backend_, core::name(transition.from),
+             core::name(transition.to), core::name(transition.cause), last_failure(transition),
+             bound(transition));
   }
 
+  // Noted before the circuit hears of it. Of two workers' failures at once either may be shown.
+  std::atomic<core::DialOutcome> last_failure_{core::DialOutcome::connected};
+
  private:
+  std::string last_failure(const core::Transition& transition) const {
+    switch (transition.cause) {
+      case core::TransitionCause::consecutive_failures:
+      case core::TransitionCause::failure_rate:
+      case core::TransitionCause::probe_failed:
+        return fmt::format(", the last: {}", core::name(last_failure_.load()));
+      case core::TransitionCause::probe_started:
+      case core::TransitionCause::probe_succeeded:
+      case core::TransitionCause::half_open_expired:
+      case core::TransitionCause::health_recovered:
+      case core::TransitionCause::operator_open:
+      case core::TransitionCause::operator_close:
+        break;
+    }
+    return {};
+  }
+
+  static std::string bound(const core::Transition& transition) {
+    if (transition.until <= transition.at) return {};
+    const std::chrono::duration<double> span = transition.until - transition.at;
+    return fmt::format("; for {}{:.4g} s",
+                       transition.to == core::CircuitPhase::half_open ? "at most " : "",
+                       span.count());
+  }
+
   const std::string about_;
   const std::string backend_;
 };
@@ -88,6 +120,16 @@ bool Backend::at_capacity() const { return full(places()); }
 Backend::Occupancy Backend::occupancy() const {
   const Places now = places_.load(std::memory_order_acquire);
   return {now.active, dialing(), full(now)};
+}
+
+core::CircuitStatus Backend::circuit_status(core::TimePoint now) {
+  core::CircuitStatus status = circuit_.status(now);
+  status.rejects += circuit_refusals_.load(std::memory_order_relaxed);
+  return status;
+}
+
+DialCounters Backend::counters(std::size_t worker, DialTotals* retries) {
+  return {&dials(worker), retries, &journal_->last_failure_};
 }
 
 std::uint64_t Backend::dials(core::DialOutcome outcome) const {

@@ -17,8 +17,8 @@ ClientDial::ClientDial(const DialContext& context, Pool& pool, Selection selecti
       pool_(pool),
       selection_(std::move(selection)),
       terms_(terms),
-      counters_{&selection_.lease->dials(context.worker),
-                terms.retry ? &pool.totals(context.worker).retries : nullptr},
+      counters_(selection_.lease->counters(
+          context.worker, terms.retry ? &pool.totals(context.worker).retries : nullptr)),
       started_(context.loop.now()),
       attempts_(&attempts),
       owner_(&owner),
@@ -42,7 +42,9 @@ void ClientDial::on_dialled(DialResult result, net::Socket socket) {
 
 void ClientDial::connected(net::Socket socket) {
   Connection connection{std::move(socket), {}, {}};
-  if (pool_.options().resilience.circuit_success == CircuitSuccess::first_byte) {
+  // A circuit that takes no verdict bounds no wait for one either.
+  const bool asks = selection_.permit.epoch() != 0;
+  if (asks && pool_.options().resilience.circuit_success == CircuitSuccess::first_byte) {
     connection.verdict = PendingVerdict(std::move(selection_.permit), counters_);
   } else {
     counters_.add(DialOutcome::connected);
@@ -65,6 +67,15 @@ void ClientDial::failed(DialResult result) {
   dialing_ = {};  // first: nobody dials without a place
   selection_ = {};
   owner_->on_dial_ended(result);
+}
+
+bool ClientDial::takes_on() {
+  if (!terms_.hurried || attempts_ == nullptr) return false;
+  std::vector<Attempt>& attempts = *attempts_;
+  if (!go_alone()) return false;
+  attempts.push_back(attempt(DialOutcome::timeout));
+  owner_->on_out_of_time();
+  return true;
 }
 
 bool ClientDial::go_alone() {

@@ -33,7 +33,12 @@ void Connector::choose() {
   if (plan_.too_late(now)) {
     return owner_.on_dial_failed(core::CloseReason::retry_deadline_exhausted);
   }
-  if (!budget_allows(now)) return owner_.on_dial_failed(core::CloseReason::retry_budget_exhausted);
+  if (plan_.dials() > 0 && pool_.retry_budget().limited()) {
+    if (context_.selector.look(pool_, plan_, now) != core::Left::some) return none_left();
+    if (!budget_allows(now)) {
+      return owner_.on_dial_failed(core::CloseReason::retry_budget_exhausted);
+    }
+  }
   auto selection = context_.selector.select(pool_, plan_, source_hash_, now);
   if (selection) {
     dial(std::move(*selection));
@@ -47,10 +52,7 @@ void Connector::choose() {
 // probe of a backend for a dial that is then not made. (A claim lost to another thread right after
 // this is charged all the same.)
 bool Connector::budget_allows(core::TimePoint now) {
-  core::RetryBudget& budget = pool_.retry_budget();
-  if (plan_.dials() == 0 || !budget.limited()) return true;
-  if (context_.selector.look(pool_, plan_, now) != core::Left::some) return true;
-  if (budget.try_retry(now)) return true;
+  if (pool_.retry_budget().try_retry(now)) return true;
   pool_.totals(context_.worker).retries_denied.add();
   return false;
 }
@@ -108,7 +110,13 @@ std::vector<Attempt> Connector::take_attempts() {
   return std::move(attempts_);
 }
 
+void Connector::on_out_of_time() {
+  lone_ = std::move(dial_);
+  owner_.on_dial_failed(core::CloseReason::retry_deadline_exhausted);
+}
+
 std::unique_ptr<ClientDial> Connector::take_lone_dial() {
+  if (lone_) return std::move(lone_);
   return dial_ && dial_->go_alone() ? std::move(dial_) : nullptr;
 }
 

@@ -88,6 +88,7 @@ void Dial::connect_once() {
 void Dial::handle(const ConnectState& state) {
   if (state.kind == ConnectState::Kind::failed) return address_failed(state.failure);
   if (state.kind == ConnectState::Kind::full) {
+    if (context_.loop.now() >= address_deadline_) return out_of_time();
     const core::Duration pause = queue_full_pause_.next(context_.rng);
     return wait_until(std::min(context_.loop.now() + pause, address_deadline_), Phase::queue_full);
   }
@@ -114,14 +115,26 @@ void Dial::on_timer() {
   switch (phase_) {
     case Phase::idle:
       return;
-    case Phase::resolving:
-      return not_resolved();
+    case Phase::resolving: {
+      const net::Addresses known =
+          context_.resolver.cached(backend_.options().address.host, context_.loop.now());
+      return known ? on_resolved(known) : out_of_time();
+    }
     case Phase::queue_full:
-      if (context_.loop.now() < address_deadline_) return connect_once();
-      return address_failed({DialOutcome::timeout, false});
-    case Phase::connecting:
-      return address_failed({DialOutcome::timeout, false});
+      return connect_once();
+    case Phase::connecting: {
+      const ConnectState state = net::ask_connect(socket_, target_);
+      return state.kind == ConnectState::Kind::pending ? out_of_time() : handle(state);
+    }
   }
+}
+
+// What has happened until now was looked for, and not only what this thread was told of: one that
+// was kept from its work must not condemn backends which did theirs in time.
+void Dial::out_of_time() {
+  if (context_.loop.now() >= terms_.deadline && owner_.takes_on()) return;
+  if (phase_ == Phase::resolving) return not_resolved();
+  address_failed({DialOutcome::timeout, false});
 }
 
 void Dial::address_failed(DialResult result) {

@@ -48,9 +48,10 @@ class LoneDials::Connecting final : public Entry, private ClientDial::Owner {
 
 class LoneDials::Awaiting final : public Entry, private net::SocketWatcher {
  public:
-  Awaiting(LoneDials& table, Connection connection, core::TimePoint deadline,
+  Awaiting(LoneDials& table, Connection connection, core::TimePoint deadline, bool told_of_end,
            net::DescriptorShare descriptors)
       : Entry(table, std::move(descriptors)),
+        told_of_end_(told_of_end),
         connection_(std::move(connection)),
         dialing_(connection_.lease->count_dial()),
         timer_(table.loop_, [this] { look(true); }) {
@@ -67,6 +68,11 @@ class LoneDials::Awaiting final : public Entry, private net::SocketWatcher {
         connection_.verdict.answered(now);
         break;
       case net::IoResult::Status::end:
+        if (told_of_end_) {
+          connection_.verdict = {};
+          break;
+        }
+        [[fallthrough]];
       case net::IoResult::Status::failed:
         connection_.verdict.failed(core::DialOutcome::closed_early, now);
         break;
@@ -84,6 +90,7 @@ class LoneDials::Awaiting final : public Entry, private net::SocketWatcher {
  private:
   void on_ready() override { look(false); }
 
+  const bool told_of_end_;
   Connection connection_;
   GaugeGuard dialing_;
   net::Timer timer_;
@@ -97,10 +104,10 @@ void LoneDials::go_on(std::unique_ptr<ClientDial> dial, net::DescriptorShare des
   live_.push_back(std::make_unique<Connecting>(*this, std::move(dial), std::move(descriptors)));
 }
 
-void LoneDials::go_on(Connection connection, core::TimePoint deadline,
+void LoneDials::go_on(Connection connection, core::TimePoint deadline, bool told_of_end,
                       net::DescriptorShare descriptors) {
-  auto entry =
-      std::make_unique<Awaiting>(*this, std::move(connection), deadline, std::move(descriptors));
+  auto entry = std::make_unique<Awaiting>(*this, std::move(connection), deadline, told_of_end,
+                                          std::move(descriptors));
   Awaiting& awaiting = *entry;
   live_.push_back(std::move(entry));
   awaiting.look(false);  // its answer may be here already, and no further edge tells of it

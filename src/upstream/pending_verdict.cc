@@ -20,8 +20,8 @@ void PendingVerdict::answered(core::TimePoint now) {
 
 void PendingVerdict::failed(core::DialOutcome outcome, core::TimePoint now) {
   assert(core::verdict(outcome) == core::Verdict::failure);
-  permit_.fail(now);
   count(outcome);
+  permit_.fail(now);
 }
 
 void PendingVerdict::count(core::DialOutcome outcome) {

@@ -58,7 +58,7 @@ PoolSnapshot Pool::snapshot(core::TimePoint now) const {
     each.address = backend.address_text();
     each.weight = backend.options().weight;
     each.priority = backend.options().priority;
-    each.circuit = backend.circuit().status(now);
+    each.circuit = backend.circuit_status(now);
     if (backend.health() != nullptr) each.health = backend.health()->status();
     each.state =
         state({.disabled = each.weight == 0,

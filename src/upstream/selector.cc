@@ -10,7 +10,7 @@ void Selector::begin_look() {
 }
 
 void Selector::collect(Pool& pool, std::size_t tier, const core::DialPlan& plan,
-                       core::TimePoint now) {
+                       core::TimePoint now, Asking asking) {
   candidates_.clear();
   const std::vector<std::size_t>& places = pool.tiers()[tier].backends;
   for (std::size_t index = 0; index < places.size(); ++index) {
@@ -21,6 +21,7 @@ void Selector::collect(Pool& pool, std::size_t tier, const core::DialPlan& plan,
     if (!backend.healthy()) continue;
     if (!backend.circuit().eligible(now)) {
       refusals_.circuit = true;
+      if (asking == Asking::to_choose) backend.count_circuit_refusal();
       continue;
     }
     if (lost_.contains(place)) continue;
@@ -41,12 +42,14 @@ std::optional<Selection> Selector::select(Pool& pool, const core::DialPlan& plan
                                           std::uint64_t source_hash, core::TimePoint now) {
   begin_look();
   lost_.clear();
+  Asking asking = Asking::to_choose;
   for (std::size_t tier = 0; tier < pool.tiers().size();) {
     const core::Left above = left_;  // what the tiers before this one hold
-    collect(pool, tier, plan, now);
+    collect(pool, tier, plan, now, asking);
     const auto index = pool.pick(tier, candidates_, source_hash, rng_);
     if (!index) {
       ++tier;
+      asking = Asking::to_choose;
       continue;
     }
     const std::size_t place = pool.tiers()[tier].backends[*index];
@@ -56,6 +59,7 @@ std::optional<Selection> Selector::select(Pool& pool, const core::DialPlan& plan
     // Another thread was quicker: choose again, in this tier, without it.
     (selection.lease ? refusals_.circuit : refusals_.capacity) = true;
     lost_.insert(place);
+    asking = Asking::to_look;  // those whom a circuit keeps out are counted by now
     left_ = above;
   }
   return std::nullopt;
@@ -65,7 +69,7 @@ core::Left Selector::look(Pool& pool, const core::DialPlan& plan, core::TimePoin
   begin_look();
   lost_.clear();
   for (std::size_t tier = 0; tier < pool.tiers().size() && left_ != core::Left::some; ++tier) {
-    collect(pool, tier, plan, now);
+    collect(pool, tier, plan, now, Asking::to_look);
   }
   return left_;
 }

@@ -114,7 +114,8 @@ TEST_CASE("a client refused by an open circuit sees an end, and only the access 
                                      .yaml(),
                          .log = "level: debug"});
     Stream::connect(address).expect_end();
-    weir.program.wait_for_error_text("backend b1: circuit closed -> open: consecutive_failures\n");
+    weir.program.wait_for_error_text(
+        "backend b1: circuit closed -> open: consecutive_failures, the last: refused; for 60 s\n");
     weir.log(1);
     const std::string said = weir.program.errors();
     for (std::size_t i = 0; i < kRefused; ++i) {

@@ -106,6 +106,20 @@ TEST_CASE("first_byte: a backend that has answered once may be silent from then 
   weir.settle();
 }
 
+TEST_CASE("first_byte: with the kill switch nobody waits for it") {
+  Backend server;
+  TestWeir weir(yaml(1, server, "circuit_enabled: false, first_byte_timeout: " + scaled_ms(300ms)));
+  Asked session(weir, server);
+  session.client.expect_silence(scaled(500ms));
+  session.backend->close();
+  session.client.expect_end();
+  session.client.close();
+  const LogEntry entry = weir.log(1).back();
+  CHECK(entry.reason == "backend_closed");
+  CHECK(entry.attempts[0].outcome == "connected");
+  weir.settle();
+}
+
 TEST_CASE("first_byte: between a silent client and a silent backend nothing is decided") {
   Backend server;
   TestWeir weir(yaml(1, server, "max_fails: 1, first_byte_timeout: 5m"));

@@ -81,3 +81,56 @@ TEST_CASE("a client that speaks while its backend has gone already is a client t
   service.settle();
   CHECK(service.pool.backend(0).dials(DialOutcome::closed_early) == 1);
 }
+
+TEST_CASE("an answer that a leaving client cannot take is an answer, and the backend's success") {
+  for (const bool closes : {false, true}) {
+    CAPTURE(closes);
+    Backlog backend;
+    Service service(first_byte(backend.address(), 5s));
+    Peer client = service.client();
+    client.send("q");
+    CHECK(service.until([&] { return service.state.totals(0).bytes_in.value() == 1; }));
+    Peer peer = backend.accept();
+    // Both are in the kernel before this thread looks, in either order.
+    if (closes) client.reset();
+    peer.send("a");
+    if (closes) peer.close();
+    if (!closes) client.reset();
+    CHECK(service.until([&] { return service.gauge == 0; }));
+    CHECK(service.until([&] { return service.pool.backend(0).dialing() == 0; }));
+    CHECK(fails(service) == 0);
+    CHECK(service.pool.backend(0).dials(DialOutcome::closed_early) == 0);
+    service.settle();
+  }
+}
+
+TEST_CASE("a backend that drops a request because its client has closed has not failed") {
+  Backlog backend;
+  Service service(first_byte(backend.address(), 5s));
+  Peer client = service.client();
+  client.send("q");
+  CHECK(service.until([&] { return service.state.totals(0).bytes_in.value() == 1; }));
+  Peer peer = backend.accept();
+  client.close();
+  CHECK(service.until([&] { return peer.next(false) == "bytes"; }));
+  CHECK(peer.receive(1) == "q");
+  CHECK(service.until([&] { return peer.next(false) == "end"; }));
+  peer.close();
+  service.settle();
+  CHECK(fails(service) == 0);
+  CHECK(service.closed_as(CloseReason::client_closed) == 1);
+  CHECK(service.pool.backend(0).dials(DialOutcome::connected) == 1);
+}
+
+TEST_CASE("a backend that resets a client which has only half-closed has failed") {
+  Backlog backend;
+  Service service(first_byte(backend.address(), 5s));
+  Peer client = service.client();
+  client.send("q");
+  client.shut_write();
+  CHECK(service.until([&] { return service.state.totals(0).bytes_in.value() == 1; }));
+  backend.accept().reset();
+  CHECK(service.until([&] { return service.gauge == 0; }));
+  CHECK(fails(service) == 1);
+  service.settle();
+}

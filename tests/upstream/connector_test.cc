@@ -3,12 +3,17 @@
 #include <doctest/doctest.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <chrono>
+#include <memory>
+#include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "tests/net/scratch_folder.h"
 #include "tests/upstream/dial_story.h"
+#include "weir/upstream/lone_dials.h"
 
 using namespace weir;
 using namespace weir::net;
@@ -303,4 +308,66 @@ TEST_CASE("a unix backend whose queue stays full times out") {
   story.run();
   CHECK(story.reason == CloseReason::upstream_timeout);
   CHECK(story.lasted() >= 17ms);
+}
+
+TEST_CASE("a thread that was late to look does not condemn backends that connected in time") {
+  constexpr int kDials = 400;  // more than one turn fetches
+  Backlog a(loopback(), kDials);
+  PoolOptions options = made_pool({at(a)});
+  options.timeouts.connect = 30ms;
+  options.resilience.circuit.enabled = true;
+  DialStory first(options);
+  struct Client final : Connector::Owner {
+    Client(DialStory& in_story) : story(in_story) {}
+    void on_connected(Connection made) override {
+      connection = std::move(made);
+      connection->socket.set_watcher(story.noted);
+    }
+    void on_dial_failed(CloseReason why) override { reason = why; }
+    DialStory& story;
+    Timer timer{story.loop, [this] { connector->on_timer(); }};
+    std::optional<Connection> connection;
+    std::optional<CloseReason> reason;
+    std::unique_ptr<Connector> connector;
+  };
+  std::vector<std::unique_ptr<Client>> clients;
+  first.loop.refresh_now();
+  for (int i = 0; i < kDials; ++i) {
+    Client& client = *clients.emplace_back(std::make_unique<Client>(first));
+    client.connector =
+        std::make_unique<Connector>(first.context, first.pool, 0, false, client.timer, client);
+    client.connector->start();
+  }
+  std::this_thread::sleep_for(60ms);  // the loop stands still
+  CHECK(turn_until(first.loop, [&] {
+    return std::all_of(clients.begin(), clients.end(),
+                       [](const auto& each) { return each->connection || each->reason; });
+  }));
+  CHECK(first.count(0, DialOutcome::timeout) == 0);
+  CHECK(first.count(0, DialOutcome::connected) == kDials);
+}
+
+TEST_CASE("a dial that its client has no time for any more goes on alone, and its verdict counts") {
+  BlackHole a;
+  PoolOptions options = made_pool({at(a)});
+  options.timeouts.connect = 200ms;
+  options.resilience.retry.deadline = 20ms;
+  options.resilience.circuit = {.max_fails = 1, .fail_timeout = 60s};
+  DialStory story(options);
+  story.start();
+  CHECK(turn_until(story.loop, [&] { return story.ended(); }));
+  CHECK(story.reason == CloseReason::retry_deadline_exhausted);
+  CHECK(story.attempts == Attempts{"a timeout"});
+  LoneDials lone(story.loop);
+  auto dial = story.connector->take_lone_dial();
+  REQUIRE(dial);
+  lone.go_on(std::move(dial), {});
+  story.connector.reset();
+  CHECK(story.pool.backend(0).active() == 0);
+  CHECK(story.pool.backend(0).dialing() == 1);
+  CHECK(turn_until(story.loop, [&] { return story.pool.backend(0).dialing() == 0; }));
+  CHECK(story.count(0, DialOutcome::timeout) == 1);
+  CHECK(story.pool.backend(0).circuit().status(story.loop.now()).phase == core::CircuitPhase::open);
+  turn_for(story.loop, 1ms);
+  CHECK(lone.empty());
 }

@@ -40,6 +40,7 @@ struct Transition {
   std::uint64_t epoch;  // the one that begins
   TimePoint at;         // of half_open_expired the bound itself, however late somebody noticed
   TransitionCause cause;
+  TimePoint until{};  // the earliest end of OPEN, the bound on HALF_OPEN
 };
 
 // Is told every transition, in order. Called on whichever thread caused or noticed it, under the

@@ -38,5 +38,8 @@ struct ConnectOptions {
 // and reset before anyone looked counts as connected: its bytes can still be read. One that reset
 // without a byte failed.
 [[nodiscard]] ConnectState continue_connect(Socket& socket, const SocketAddress& to);
+// The same, asking the kernel instead of what the set has seen: when time is up, for a thread that
+// was late to look.
+ConnectState ask_connect(Socket& socket, const SocketAddress& to);
 
 }  // namespace weir::net

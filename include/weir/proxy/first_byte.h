@@ -14,7 +14,8 @@ class Relay;
 // `circuit_success: first_byte`: a connection whose backend has yet to answer. Success is its first
 // byte; failure is an end without one although the client has said something, or silence for longer
 // than `first_byte_timeout` after the client's first byte was passed on. Between a silent client
-// and a silent backend nothing is decided. One thread.
+// and a silent backend nothing is decided, nor by a backend that ends in good order after its
+// client has: a client that gives up by an ordinary close looks like that. One thread.
 class FirstByte {
  public:
   FirstByte(upstream::PendingVerdict verdict, core::Duration timeout)

@@ -46,6 +46,8 @@ class Pipe {
   std::uint64_t bytes() const { return bytes_; }         // taken by the sink so far
   core::TimePoint last_moved() const { return moved_; }  // when the sink last took some
   std::size_t held() const { return held_size_; }
+  // Whether the source has sent anything, taken by the sink or not.
+  bool heard() const { return heard_; }
   // In a bulk copy, whose turns are long: it goes through the run queue from its first event on.
   bool bulk() const { return read_size_ > kMostHeld; }
 
@@ -72,6 +74,7 @@ class Pipe {
   void stall(core::TimePoint now);
 
   State state_ = State::flowing;
+  bool heard_ = false;
   std::uint32_t read_size_;
   std::uint32_t held_begin_ = 0;
   std::uint32_t held_size_ = 0;

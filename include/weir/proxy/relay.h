@@ -51,11 +51,16 @@ class Relay {
   // When the client's first byte had been passed on; kNever before.
   core::TimePoint asked() const { return asked_; }
   // Whether the backend has sent a byte, taken by the client or not.
-  bool answered() const { return out_.bytes() + out_.held() > 0; }
+  bool answered() const { return out_.heard(); }
   // Whether the backend has ended or was reset, and everything before that is known.
   bool backend_ended() const;
   // Whether the client has sent a byte, passed on or not.
   bool client_spoke() const;
+  // Whether the backend was told that the client sends no more, and the backend has not been reset.
+  // It may then have ended for the client's sake.
+  bool client_ended() const {
+    return in_.state() == Pipe::State::finished && out_.state() != Pipe::State::source_reset;
+  }
 
  private:
   std::optional<RelayEnd> ended() const;

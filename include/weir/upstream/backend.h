@@ -88,6 +88,10 @@ class Backend {
   const net::SocketAddress& address() const { return address_; }
 
   core::Circuit& circuit() { return circuit_; }
+  // A selection passed it over because of its circuit.
+  void count_circuit_refusal() { circuit_refusals_.fetch_add(1, std::memory_order_relaxed); }
+  // The circuit at one moment; its `rejects` are all that it kept away.
+  core::CircuitStatus circuit_status(core::TimePoint now);
   // Null without active checks.
   BackendHealth* health() const { return health_.get(); }
   // False when its active checks say so.
@@ -109,6 +113,8 @@ class Backend {
   std::uint32_t active() const { return places().active; }
   std::uint32_t dialing() const { return dialing_.load(std::memory_order_relaxed); }
   DialTotals& dials(std::size_t worker) { return totals_[worker].dials; }
+  // Where a dial is counted; `retries` is null for a first one.
+  DialCounters counters(std::size_t worker, DialTotals* retries);
   std::uint64_t dials(core::DialOutcome outcome) const;  // over all workers
 
  private:
@@ -142,6 +148,7 @@ class Backend {
   std::atomic<Places> places_{};
   static_assert(std::atomic<Places>::is_always_lock_free);
   std::atomic<std::uint32_t> dialing_{0};
+  std::atomic<std::uint64_t> circuit_refusals_{0};  // written only while it is in trouble
   const std::size_t workers_;
   std::unique_ptr<WorkerTotals[]> totals_;
 };

@@ -47,6 +47,9 @@ class ClientDial final : private Dial::Owner {
     // by then. The owner may destroy the dial from there.
     virtual void on_dial_connected(Connection connection) = 0;
     virtual void on_dial_ended(core::DialResult result) = 0;
+    // The client's own deadline has come, and the dial goes on without it (see go_alone): it needs
+    // a new owner at once, or goes. Of a dial that is alone never.
+    virtual void on_out_of_time() {}
 
    protected:
     ~Owner() = default;
@@ -81,6 +84,7 @@ class ClientDial final : private Dial::Owner {
  private:
   void on_address_tried(core::DialOutcome outcome) override;
   void on_dialled(core::DialResult result, net::Socket socket) override;
+  bool takes_on() override;
 
   void connected(net::Socket socket);
   void failed(core::DialResult result);

@@ -39,13 +39,14 @@ class Connector final : private ClientDial::Owner {
   // take_attempts() adds it as `cancelled`.
   std::vector<Attempt> take_attempts();
 
-  // The client has left: the dial under way, if it is one that goes on without it
-  // (ClientDial::go_alone). Then nothing is left here to be cancelled.
+  // The client has left, or its time is over: the dial under way, if it is one that goes on without
+  // it (ClientDial::go_alone). Then nothing is left here to be cancelled. Null otherwise.
   std::unique_ptr<ClientDial> take_lone_dial();
 
  private:
   void on_dial_connected(Connection connection) override;
   void on_dial_ended(core::DialResult result) override;
+  void on_out_of_time() override;
 
   void choose();
   bool budget_allows(core::TimePoint now);
@@ -62,6 +63,7 @@ class Connector final : private ClientDial::Owner {
   core::DialPlan plan_;
   std::vector<Attempt> attempts_;
   std::unique_ptr<ClientDial> dial_;  // the one under way; null while waiting for the next
+  std::unique_ptr<ClientDial> lone_;  // the one that goes on, until it is taken
   int dials_this_turn_ = 0;
 };
 

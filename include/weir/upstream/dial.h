@@ -31,6 +31,9 @@ class Dial final : public net::SocketWatcher {
    public:
     // One of the addresses came to this; the last one as well, before on_dialled().
     virtual void on_address_tried(core::DialOutcome) {}
+    // The deadline has come and nothing has: whether the owner has taken the dial on, for nobody
+    // and with another deadline (go_on_for_nobody). It may have destroyed it too.
+    virtual bool takes_on() { return false; }
     // Called once, as the dial's last act; the owner may destroy it from there. After `connected`
     // the socket is the owner's, watched: it needs a watcher of its own before the next turn. Empty
     // for nobody, and after any other outcome.
@@ -83,6 +86,7 @@ class Dial final : public net::SocketWatcher {
 
   void on_resolved(const net::Addresses& addresses);
   void not_resolved();
+  void out_of_time();
   void dial_address();
   void connect_once();
   void handle(const net::ConnectState& state);

@@ -21,8 +21,10 @@ class LoneDials final : public net::Resumable {
 
   // A dial that is not connected yet: it ends as soon as it is.
   void go_on(std::unique_ptr<ClientDial> dial, net::DescriptorShare descriptors);
-  // A connection whose backend has been asked and has not answered, until `deadline`.
-  void go_on(Connection connection, core::TimePoint deadline, net::DescriptorShare descriptors);
+  // A connection whose backend has been asked and has not answered, until `deadline`. If it was
+  // told of its client's end, an end of its own in good order decides nothing.
+  void go_on(Connection connection, core::TimePoint deadline, bool told_of_end,
+             net::DescriptorShare descriptors);
 
   // Cancels them all; none has a verdict.
   void cancel();

@@ -41,8 +41,12 @@ class Selector {
   core::Refusals refusals() const { return refusals_; }
 
  private:
+  // To choose counts those whom a circuit keeps out as refused by it.
+  enum class Asking { to_look, to_choose };
+
   // Fills candidates_ with the backends of `tier` that pass every gate and are not ruled out.
-  void collect(Pool& pool, std::size_t tier, const core::DialPlan& plan, core::TimePoint now);
+  void collect(Pool& pool, std::size_t tier, const core::DialPlan& plan, core::TimePoint now,
+               Asking asking);
   void begin_look();
 
   core::Rng& rng_;
