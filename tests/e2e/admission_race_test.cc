@@ -80,6 +80,9 @@ class OneSlot {
   std::size_t sessions_ = 0;
 };
 
+// By a reset: after a FIN the slot would be free one turn later, when the backend has ended too.
+void leave_and_release(Stream& holder) { holder.rst(); }
+
 void holder_and_first_leave(int workers, int rounds) {
   constexpr std::size_t kWaiters = 5;
   OneSlot pool(workers, 60s);
@@ -98,9 +101,9 @@ void holder_and_first_leave(int workers, int rounds) {
       Stream first = std::move(waiters.front());
       waiters.pop_front();
       const bool holder_first = round % 2 == 0;
-      if (holder_first) holder.close();
+      if (holder_first) leave_and_release(holder);
       round % 4 < 2 ? first.close() : first.rst();
-      if (!holder_first) holder.close();
+      if (!holder_first) leave_and_release(holder);
       since_release.restart();
     }
     // The survivors in their order.
@@ -141,7 +144,7 @@ TEST_CASE("ADM-03: a wait that times out in the turn of the release loses no slo
       std::optional<Stream> second;
       {
         const Program::Stopped stopped(pool.program());
-        holder.close();
+        leave_and_release(holder);
         second.emplace(pool.connect());
         second->say("q");
         silence(timeout);
@@ -157,7 +160,7 @@ TEST_CASE("ADM-03: a wait that times out in the turn of the release loses no slo
     std::size_t timed_out = 0;
     const auto log = pool.end();
     for (const LogEntry& entry : log) {
-      if (entry.reason == "client_closed") continue;
+      if (entry.reason == "client_closed" || entry.reason == "client_reset") continue;
       ++timed_out;
       CHECK(entry.reason == "pending_timeout");
       CHECK(entry.attempts.empty());

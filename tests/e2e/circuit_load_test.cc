@@ -57,12 +57,14 @@ void dies_and_comes_back(int workers, bool with_fallback) {
   traffic.wait_for_served(50);
   CHECK(fallback.accepted() == 0);
 
+  const Stopwatch since_death;
   server.die();
   weir.wait_until(
       [](const app::Snapshot& now) {
         return times_entered(now.backend("servers", "b1").circuit, CircuitPhase::open) >= 3;
       },
       "two probes have failed");
+  since_death.expect_between(2 * scaled(kOpenTime), 3 * scaled(kOpenTime) + 50ms);
   const std::uint64_t dials = dials_that(weir, DialOutcome::refused);
   const std::uint64_t openings = times_entered(circuit(weir), CircuitPhase::open);
   // Those that were under way as it tripped, and one for each time that was over.
