@@ -1,3 +1,6 @@
+#include <chrono>
+#include <string>
+
 #include "config/keys.h"
 #include "tests/config/expect_problem.h"
 #include "tests/config/loading.h"
@@ -142,6 +145,48 @@ TEST_CASE("a retry budget is a percentage, and is warned of where nothing is ret
   check_warned(budget("20, retry_enabled: false"), "retry_budget_percent",
                "retry_enabled is false");
   CHECK(load_text(budget("0, retry_enabled: false")).problems.empty());
+}
+
+TEST_CASE("what comes from the environment is what is taken") {
+  const Variables environment = {{"A", "7"},          {"P", "9"},   {"T", "3s"},     {"B", "5"},
+                                 {"E", "false"},      {"F", "4"},   {"O", "6s"},     {"J", "0.25"},
+                                 {"N", "2"},          {"W", "30s"}, {"R", "0.75"},   {"S", "11"},
+                                 {"C", "first_byte"}, {"Y", "2s"},  {"RE", "false"}, {"RA", "8"},
+                                 {"RD", "12s"},       {"RI", "1s"}, {"RM", "13s"},   {"RB", "20"}};
+  const LoadResult loaded = load_text(
+      small_file("resilience: {max_active_requests: \"${A}\", max_pending_requests: \"${P}\", "
+                 "pending_timeout: \"${T}\", max_active_per_backend: \"${B}\", "
+                 "circuit_enabled: \"${E}\", max_fails: \"${F}\", fail_timeout: \"${O}\", "
+                 "circuit_jitter: \"${J}\", circuit_half_open_probes: \"${N}\", "
+                 "circuit_window: \"${W}\", circuit_failure_rate: \"${R}\", "
+                 "circuit_min_samples: \"${S}\", circuit_success: \"${C}\", "
+                 "first_byte_timeout: \"${Y}\", retry_enabled: \"${RE}\", "
+                 "retry_attempts: \"${RA}\", retry_deadline: \"${RD}\", "
+                 "retry_backoff_initial: \"${RI}\", retry_backoff_max: \"${RM}\", "
+                 "retry_budget_percent: \"${RB}\"}"),
+      environment);
+  REQUIRE(loaded.configuration);
+  const upstream::ResilienceOptions& taken = loaded.configuration->pools[0].resilience;
+  CHECK(taken.admission.max_active == 7);
+  CHECK(taken.admission.max_pending == 9);
+  CHECK(taken.pending_timeout == std::chrono::seconds(3));
+  CHECK(taken.max_active_per_backend == 5);
+  CHECK_FALSE(taken.circuit.enabled);
+  CHECK(taken.circuit.max_fails == 4);
+  CHECK(taken.circuit.fail_timeout == std::chrono::seconds(6));
+  CHECK(taken.circuit.jitter == 0.25);
+  CHECK(taken.circuit.half_open_probes == 2);
+  CHECK(taken.circuit.window == std::chrono::seconds(30));
+  CHECK(taken.circuit.failure_rate == 0.75);
+  CHECK(taken.circuit.min_samples == 11);
+  CHECK(taken.circuit_success == upstream::CircuitSuccess::first_byte);
+  CHECK(taken.first_byte_timeout == std::chrono::seconds(2));
+  CHECK_FALSE(taken.retry.enabled);
+  CHECK(taken.retry.attempts == 8);
+  CHECK(taken.retry.deadline == std::chrono::seconds(12));
+  CHECK(taken.retry.backoff_initial == std::chrono::seconds(1));
+  CHECK(taken.retry.backoff_max == std::chrono::seconds(13));
+  CHECK(taken.retry_budget_percent == 20);
 }
 
 TEST_CASE("every key of resilience can come from the environment") {

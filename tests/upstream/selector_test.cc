@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "tests/core/race.h"
 #include "tests/upstream/made_pool.h"
@@ -212,6 +214,24 @@ TEST_CASE("a preferred backend that is chosen leaves no probe slot taken on the 
   REQUIRE(selection);
   CHECK(selection->place == 0);
   CHECK(story.circuit(1).probes_in_flight == 0);
+}
+
+TEST_CASE("under least_connections a backend that has tripped does not win for having nobody") {
+  PoolOptions options = with_circuits(made_pool(2));
+  options.balance = core::Balance::least_connections;
+  Story story(options);
+  std::vector<Selection> sessions;
+  while (story.pool.backend(1).active() < 5) {
+    auto selection = story.select();
+    REQUIRE(selection);
+    sessions.push_back(std::move(*selection));
+  }
+  std::erase_if(sessions, [](const Selection& each) { return each.place == 0; });
+  REQUIRE(story.pool.backend(0).active() == 0);
+  story.pool.backend(0).circuit().admit(story.now).fail(story.now);
+  for (int i = 0; i < 20; ++i) CHECK(story.chosen() == "b");
+  story.now += kOpen;
+  CHECK(story.chosen() == "a");  // its probe is due
 }
 
 TEST_CASE("looking takes no probe slot, and says when a circuit is all that is in the way") {

@@ -17,11 +17,13 @@ class Service:
     splice: bool
     folder: pathlib.Path
     sessions: int  # to be held at a time; haproxy and nginx allocate by it
+    limits: bool = False  # weir with everything on that counts or bounds
 
 
 def weir(service: Service) -> str:
     backends = "".join(f'      - {{name: backend{i}, address: "127.0.0.1:{port}"}}\n'
                        for i, port in enumerate(service.backends))
+    resilience = f"    resilience: {{{_limits(service.sessions)}}}\n" if service.limits else ""
     return f"""\
 workers: {service.threads}
 log: {{level: warning, access: {service.folder}/access.log}}
@@ -30,8 +32,17 @@ listeners:
 pools:
   - name: bench
     balance: round_robin
+{resilience}\
     backends:
 {backends}"""
+
+
+def _limits(sessions: int) -> str:
+    """Every key of `resilience` that has a cost while all is well, none of them reached."""
+    return (f"max_active_requests: {sessions}, max_pending_requests: 1000, pending_timeout: 10s, "
+            f"max_active_per_backend: {sessions}, max_fails: 1000, circuit_window: 30s, "
+            "circuit_success: first_byte, first_byte_timeout: 5s, retry_deadline: 10s, "
+            "retry_budget_percent: 20")
 
 
 def haproxy(service: Service) -> str:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import os
 import pathlib
@@ -100,6 +101,9 @@ def _variants(root: pathlib.Path, options: argparse.Namespace) -> list[Variant]:
     if "weir" in wanted:
         builds = options.weir or [("weir", root / "build" / "release" / "weir")]
         found += [Variant(name, "weir", str(path.resolve())) for name, path in builds]
+        if options.limits:
+            first = found[0]
+            found.insert(0, dataclasses.replace(first, name=f"{first.name}-limits", limits=True))
     for kind in ("haproxy", "nginx"):
         names = [name for name in wanted if name.partition("-")[0] == kind]
         program = proxies.find(kind)
@@ -136,6 +140,8 @@ def _options() -> argparse.Namespace:
         help=f"of {', '.join(PROXIES)}")
     add("--weir", type=_build, action="append", metavar="[NAME=]PATH",
         help="another build than build/release/weir; more than one are compared with the first")
+    add("--limits", action="store_true",
+        help="the first weir once more, with every limit of `resilience` set, compared with all")
     add("--json", type=pathlib.Path, metavar="FILE", help="also write every number there")
     add("--quick", action="store_true", help="a few seconds, to see that it runs")
     add("--check", action="store_true", help="exit 1 when the median misses a target")

@@ -24,6 +24,7 @@ class Variant:
     program: str
     splice: bool = False
     threads: int = 1
+    limits: bool = False
 
     def with_threads(self, threads: int) -> Variant:
         return dataclasses.replace(self, name=f"{self.name} x{threads}", threads=threads)
@@ -49,7 +50,7 @@ class Proxy:
         self.folder.mkdir()
         self.port = _free_port()
         service = configs.Service(self.port, backends, variant.threads, variant.splice,
-                                  self.folder, sessions)
+                                  self.folder, sessions, variant.limits)
         self.process = Process(self.name, _command(variant, service), cpus, self.folder)
         processes = variant.threads + 1 if variant.kind == "nginx" else 1
         try:
