@@ -6,10 +6,10 @@ add_library(weir_test_main STATIC ${CMAKE_SOURCE_DIR}/tests/main.cc)
 target_link_libraries(weir_test_main PUBLIC weir_options doctest::doctest)
 
 function(weir_tests name)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "LINK" ${ARGN})
+  cmake_parse_arguments(ARG "ALONE" "TIMEOUT" "LINK;WITHOUT" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${name}/*.cc)
-  if(NOT sources)
-    return()
+  if(ARG_WITHOUT)
+    list(REMOVE_ITEM sources ${ARG_WITHOUT})
   endif()
   add_executable(${name}_test ${sources})
   target_include_directories(${name}_test PRIVATE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/src)
@@ -17,8 +17,17 @@ function(weir_tests name)
   target_compile_definitions(${name}_test PRIVATE WEIR_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
     WEIR_BINARY="$<TARGET_FILE:weir>")
   doctest_discover_tests(${name}_test TEST_PREFIX "${name}: "
-    PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS ${name})
+    PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS ${name} RUN_SERIAL ${ARG_ALONE})
 endfunction()
+
+# What end-to-end tests share: peers, scenes, a whole weir.
+file(GLOB stage CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/e2e/*.cc)
+list(FILTER stage EXCLUDE REGEX "_test\\.cc$")
+add_library(weir_stage STATIC ${stage})
+target_include_directories(weir_stage PRIVATE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/src)
+target_link_libraries(weir_stage PUBLIC weir_options doctest::doctest weir_app)
+target_compile_definitions(weir_stage PRIVATE WEIR_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
+  WEIR_BINARY="$<TARGET_FILE:weir>")
 
 weir_tests(core TIMEOUT 120 LINK weir_core)
 weir_tests(net TIMEOUT 120 LINK weir_net)
@@ -27,9 +36,9 @@ weir_tests(simulation TIMEOUT 120 LINK weir_upstream)
 weir_tests(proxy TIMEOUT 120 LINK weir_proxy)
 weir_tests(config TIMEOUT 120 LINK weir_config)
 weir_tests(app TIMEOUT 120 LINK weir_app)
-weir_tests(e2e TIMEOUT 120 LINK weir_app)
-if(TARGET e2e_test)
-  add_dependencies(e2e_test weir)
-endif()
+weir_tests(e2e TIMEOUT 120 LINK weir_stage WITHOUT ${stage})
+add_dependencies(e2e_test weir)
+# About load itself, so nothing else runs beside it.
+weir_tests(incident TIMEOUT 120 ALONE LINK weir_stage)
 
 add_test(NAME layers COMMAND ${CMAKE_SOURCE_DIR}/scripts/check_layers)

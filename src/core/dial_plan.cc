@@ -39,10 +39,7 @@ DialStep DialPlan::after(DialResult result, TimePoint now, Rng& rng, Left left) 
   const auto jitter = rng.below(static_cast<std::uint64_t>(kRedialWait.count()) / 2 + 1);
   redial_at_ = now + kRedialWait + Duration(jitter);
 
-  // A look-up that was cut short has no outcome of its own.
-  const bool cut_short =
-      result.outcome == DialOutcome::timeout || result.outcome == DialOutcome::resolve_failed;
-  if (cut_short && past_overall(now)) {
+  if (result.outcome == DialOutcome::timeout && past_overall(now)) {
     return give_up(CloseReason::retry_deadline_exhausted);
   }
   if (!retryable(result) || !dials_remain() || left == Left::none) return give_up(last_reason());

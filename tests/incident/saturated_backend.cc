@@ -1,4 +1,4 @@
-#include "tests/e2e/saturated_backend.h"
+#include "tests/incident/saturated_backend.h"
 
 #include <poll.h>
 #include <sys/eventfd.h>

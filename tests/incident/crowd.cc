@@ -1,4 +1,4 @@
-#include "tests/e2e/crowd.h"
+#include "tests/incident/crowd.h"
 
 #include <poll.h>
 #include <sys/socket.h>
