@@ -13,6 +13,7 @@
 
 #include "tests/net/scratch_folder.h"
 #include "tests/upstream/dial_story.h"
+#include "weir/net/descriptor_budget.h"
 #include "weir/upstream/lone_dials.h"
 
 using namespace weir;
@@ -311,7 +312,8 @@ TEST_CASE("a unix backend whose queue stays full times out") {
 }
 
 TEST_CASE("a thread that was late to look does not condemn backends that connected in time") {
-  constexpr int kDials = 400;  // more than one turn fetches
+  constexpr int kDials = 1500;  // more than one turn fetches
+  REQUIRE(raise_descriptor_limit() > 2 * kDials);
   Backlog a(loopback(), kDials);
   PoolOptions options = made_pool({at(a)});
   options.timeouts.connect = 30ms;
@@ -370,4 +372,23 @@ TEST_CASE("a dial that its client has no time for any more goes on alone, and it
   CHECK(story.pool.backend(0).circuit().status(story.loop.now()).phase == core::CircuitPhase::open);
   turn_for(story.loop, 1ms);
   CHECK(lone.empty());
+}
+
+TEST_CASE("a probe that its client has no time for decides nothing, and gives its slot back") {
+  BlackHole a;
+  PoolOptions options = made_pool({at(a)});
+  options.timeouts.connect = 5s;
+  options.resilience.retry.deadline = 20ms;
+  options.resilience.circuit = {.max_fails = 1, .fail_timeout = 60s};
+  DialStory story(options);
+  core::Circuit& circuit = story.pool.backend(0).circuit();
+  const core::TimePoint long_ago = story.loop.now() - 61s;
+  circuit.admit(long_ago).fail(long_ago);
+  story.run();
+  CHECK(story.reason == CloseReason::retry_deadline_exhausted);
+  CHECK(story.attempts == Attempts{"a timeout"});
+  const core::CircuitStatus status = circuit.status(story.loop.now());
+  CHECK(status.phase == core::CircuitPhase::half_open);
+  CHECK(status.probes_in_flight == 0);
+  CHECK(story.at_rest());
 }
