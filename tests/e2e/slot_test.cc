@@ -52,7 +52,7 @@ void weir_ends(const TestWeir& weir, Backend& backend) {
 }
 
 std::optional<WayToEnd> way_to(CloseReason reason) {
-  const std::string soon = scaled_ms(150ms);
+  const std::string soon = scaled_ms(500ms);
   switch (reason) {
     case CloseReason::client_closed:
     case CloseReason::client_reset:
