@@ -93,9 +93,7 @@ TEST_CASE(
       CHECK(entry.backend == "b2");
       CHECK(entry.attempts.size() == 1);
     }
-    weir.wait_until(
-        [](const app::Snapshot& now) { return now.backend("servers", "b1").circuit.probe_due; },
-        "the probe is due");
+    wait_for_probe_due(weir, "b1");
     // The very next connection is the probe, and then all are at home. Nothing is left of it.
     for (int i = 0; i < 10; ++i) CHECK(one_client(weir, clients).backend == "b1");
     CHECK(circuit(weir, "b1").phase == CircuitPhase::closed);
@@ -128,9 +126,7 @@ TEST_CASE("BRK-01: a probe that hangs is given up after fail_timeout, and anothe
     wait_for_phase(weir, "b1", CircuitPhase::open);
     Backend hole(path, {}, 0);
     hole.fill_queue();
-    weir.wait_until(
-        [](const app::Snapshot& now) { return now.backend("servers", "b1").circuit.probe_due; },
-        "the probe is due");
+    wait_for_probe_due(weir, "b1");
     Stream hangs = weir.connect();
     hangs.say("q");
     wait_for_phase(weir, "b1", CircuitPhase::half_open);
@@ -138,9 +134,7 @@ TEST_CASE("BRK-01: a probe that hangs is given up after fail_timeout, and anothe
     CHECK(one_client(weir, clients).reason == "circuit_open");
     // Nobody has to come for it: whoever looks sees that the time has passed.
     wait_for_phase(weir, "b1", CircuitPhase::open);
-    weir.wait_until(
-        [](const app::Snapshot& now) { return now.backend("servers", "b1").circuit.probe_due; },
-        "another probe is due");
+    wait_for_probe_due(weir, "b1");
     Stream second = weir.connect();
     second.say("q");
     wait_for_phase(weir, "b1", CircuitPhase::half_open);

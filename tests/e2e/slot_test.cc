@@ -19,12 +19,12 @@ using core::CloseReason;
 struct WayToEnd {
   std::string resilience = {};
   std::string timeouts = {};
-  std::function<void(const TestWeir&, Backend&)> play;
+  std::function<void(TestWeir&, Backend&)> play;
   bool served = true;               // the backend is well, and serves those who come after
   std::optional<int> backlog = {};  // 0: a black hole
 };
 
-Ends open(const TestWeir& weir, Backend& backend) {
+Ends open(TestWeir& weir, Backend& backend) {
   Stream client = weir.connect();
   client.say("q");
   Stream accepted = backend.accept();
@@ -39,16 +39,26 @@ void be_refused(const TestWeir& weir) {
   client.expect_end();
 }
 
-void peers_end(const TestWeir& weir, Backend& backend, Side first, bool reset) {
+void peers_end(TestWeir& weir, Backend& backend, Side first, bool reset) {
   Ends ends = open(weir, backend);
   Stream& one = end_of(ends, first);
   reset ? one.rst() : one.close();
   end_of(ends, other(first)).expect_ending();
 }
 
-void weir_ends(const TestWeir& weir, Backend& backend) {
+void weir_ends(TestWeir& weir, Backend& backend) {
   Ends ends = open(weir, backend);
   ends.client.expect_ending();
+}
+
+void find_nobody(TestWeir& weir, Backend& backend) {
+  backend.close();
+  be_refused(weir);
+}
+
+void find_a_black_hole(TestWeir& weir, Backend& backend) {
+  backend.fill_queue();
+  be_refused(weir);
 }
 
 std::optional<WayToEnd> way_to(CloseReason reason) {
@@ -56,12 +66,12 @@ std::optional<WayToEnd> way_to(CloseReason reason) {
   switch (reason) {
     case CloseReason::client_closed:
     case CloseReason::client_reset:
-      return WayToEnd{.play = [reason](const TestWeir& weir, Backend& backend) {
+      return WayToEnd{.play = [reason](TestWeir& weir, Backend& backend) {
         peers_end(weir, backend, Side::client, reason == CloseReason::client_reset);
       }};
     case CloseReason::backend_closed:
     case CloseReason::backend_reset:
-      return WayToEnd{.play = [reason](const TestWeir& weir, Backend& backend) {
+      return WayToEnd{.play = [reason](TestWeir& weir, Backend& backend) {
         peers_end(weir, backend, Side::backend, reason == CloseReason::backend_reset);
       }};
     case CloseReason::idle_timeout:
@@ -69,14 +79,14 @@ std::optional<WayToEnd> way_to(CloseReason reason) {
                       .play = weir_ends};
     case CloseReason::half_close_timeout:
       return WayToEnd{.timeouts = "half_close: " + soon,
-                      .play = [](const TestWeir& weir, Backend& backend) {
+                      .play = [](TestWeir& weir, Backend& backend) {
                         Ends ends = open(weir, backend);
                         ends.client.shutdown_write();
                         ends.client.expect_ending();
                       }};
     case CloseReason::write_stall:
       return WayToEnd{.timeouts = "write_stall: " + soon,
-                      .play = [](const TestWeir& weir, Backend& backend) {
+                      .play = [](TestWeir& weir, Backend& backend) {
                         Ends ends = open(weir, backend);
                         ends.client.send_until_reset();
                       }};
@@ -90,7 +100,7 @@ std::optional<WayToEnd> way_to(CloseReason reason) {
       return WayToEnd{
           .resilience = ", max_pending_requests: 1, pending_timeout: " +
                         (reason == CloseReason::pending_timeout ? soon : "30s"),
-          .play = [reason](const TestWeir& weir, Backend& backend) {
+          .play = [reason](TestWeir& weir, Backend& backend) {
             const Ends holder = open(weir, backend);
             Stream waiter = weir.connect();
             weir.wait_until(
@@ -102,68 +112,49 @@ std::optional<WayToEnd> way_to(CloseReason reason) {
                 "it has left");
           }};
     case CloseReason::proxy_overloaded:
-      return WayToEnd{.play = [](const TestWeir& weir, Backend& backend) {
+      return WayToEnd{.play = [](TestWeir& weir, Backend& backend) {
         const Ends holder = open(weir, backend);
         be_refused(weir);
       }};
     case CloseReason::listener_full:
-      return WayToEnd{.play = [](const TestWeir& weir, Backend& backend) {
+      return WayToEnd{.play = [](TestWeir& weir, Backend& backend) {
         const Ends first = open(weir, backend);
         Stream second = weir.connect();  // refused by the pool, and held by its linger
         second.expect_end();
         be_refused(weir);
       }};
     case CloseReason::upstream_connect_failed:
-      return WayToEnd{.resilience = ", max_fails: 1000",
-                      .play =
-                          [](const TestWeir& weir, Backend& backend) {
-                            backend.close();
-                            be_refused(weir);
-                          },
-                      .served = false};
+      return WayToEnd{.resilience = ", max_fails: 1000", .play = find_nobody, .served = false};
     case CloseReason::circuit_open:
       return WayToEnd{.resilience = ", max_fails: 1, fail_timeout: 60s",
                       .play =
-                          [](const TestWeir& weir, Backend& backend) {
-                            backend.close();
-                            be_refused(weir);
+                          [](TestWeir& weir, Backend& backend) {
+                            find_nobody(weir, backend);
                             be_refused(weir);
                           },
                       .served = false};
     case CloseReason::upstream_timeout:
       return WayToEnd{.resilience = ", max_fails: 1000",
                       .timeouts = "connect: " + soon,
-                      .play =
-                          [](const TestWeir& weir, Backend& backend) {
-                            backend.fill_queue();
-                            be_refused(weir);
-                          },
+                      .play = find_a_black_hole,
                       .served = false,
                       .backlog = 0};
     case CloseReason::retry_deadline_exhausted:
       return WayToEnd{.resilience = ", max_fails: 1000, retry_deadline: " + soon,
                       .timeouts = "connect: 5m",
-                      .play =
-                          [](const TestWeir& weir, Backend& backend) {
-                            backend.fill_queue();
-                            be_refused(weir);
-                          },
+                      .play = find_a_black_hole,
                       .served = false,
                       .backlog = 0};
     case CloseReason::retry_budget_exhausted:
       return WayToEnd{
           .resilience = ", max_fails: 1000, retry_attempts: 10, retry_budget_percent: 1",
-          .play =
-              [](const TestWeir& weir, Backend& backend) {
-                backend.close();
-                be_refused(weir);
-              },
+          .play = find_nobody,
           .served = false};
     case CloseReason::shutdown:
       return WayToEnd{.play =
-                          [](const TestWeir& weir, Backend& backend) {
+                          [](TestWeir& weir, Backend& backend) {
                             Ends ends = open(weir, backend);
-                            const_cast<TestWeir&>(weir).drain();
+                            weir.drain();
                             ends.client.expect_ending();
                           },
                       .served = false};
@@ -191,7 +182,7 @@ std::optional<WayToEnd> way_to(CloseReason reason) {
 }
 
 // Exactly one is served at a time.
-void expect_one_slot(const TestWeir& weir, Backend& backend) {
+void expect_one_slot(TestWeir& weir, Backend& backend) {
   Ends ends = open(weir, backend);
   CHECK(weir.snapshot().pool("servers").active == 1);
   const auto overloaded = [&weir] {

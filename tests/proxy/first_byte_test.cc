@@ -29,14 +29,20 @@ std::uint32_t fails(Service& service) {
   return service.pool.backend(0).circuit().status(service.loop.now()).fails;
 }
 
+// A client that has sent one byte, which the backend has been given.
+Peer ask(Service& service) {
+  Peer client = service.client();
+  client.send("q");
+  CHECK(service.until([&] { return service.state.totals(0).bytes_in.value() == 1; }));
+  return client;
+}
+
 }  // namespace
 
 TEST_CASE("an answer that this thread was late to look at has come in time") {
   Backlog backend;
   Service service(first_byte(backend.address(), 20ms));
-  Peer client = service.client();
-  client.send("q");
-  CHECK(service.until([&] { return service.state.totals(0).bytes_in.value() == 1; }));
+  Peer client = ask(service);
   Peer peer = backend.accept();
   peer.send("a");
   std::this_thread::sleep_for(30ms);  // the loop stands still
@@ -52,9 +58,7 @@ TEST_CASE("an answer that this thread was late to look at has come in time") {
 TEST_CASE("a reset that this thread was late to look at is an early close, and still a reset") {
   Backlog backend;
   Service service(first_byte(backend.address(), 20ms));
-  Peer client = service.client();
-  client.send("q");
-  CHECK(service.until([&] { return service.state.totals(0).bytes_in.value() == 1; }));
+  Peer client = ask(service);
   backend.accept().reset();
   std::this_thread::sleep_for(30ms);  // the loop stands still
   CHECK(service.until([&] { return service.closed_as(CloseReason::backend_reset) == 1; }));
@@ -87,9 +91,7 @@ TEST_CASE("an answer that a leaving client cannot take is an answer, and the bac
     CAPTURE(closes);
     Backlog backend;
     Service service(first_byte(backend.address(), 5s));
-    Peer client = service.client();
-    client.send("q");
-    CHECK(service.until([&] { return service.state.totals(0).bytes_in.value() == 1; }));
+    Peer client = ask(service);
     Peer peer = backend.accept();
     // Both are in the kernel before this thread looks, in either order.
     if (closes) client.reset();
@@ -107,9 +109,7 @@ TEST_CASE("an answer that a leaving client cannot take is an answer, and the bac
 TEST_CASE("a backend that drops a request because its client has closed has not failed") {
   Backlog backend;
   Service service(first_byte(backend.address(), 5s));
-  Peer client = service.client();
-  client.send("q");
-  CHECK(service.until([&] { return service.state.totals(0).bytes_in.value() == 1; }));
+  Peer client = ask(service);
   Peer peer = backend.accept();
   client.close();
   CHECK(service.until([&] { return peer.next(false) == "bytes"; }));
