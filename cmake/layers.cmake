@@ -22,7 +22,8 @@ weir_layer(net PUBLIC weir_core Threads::Threads PRIVATE PkgConfig::UV PkgConfig
 weir_layer(upstream PUBLIC weir_net)
 weir_layer(proxy PUBLIC weir_upstream)
 weir_layer(config PUBLIC weir_core PRIVATE yaml-cpp)
-weir_layer(app PUBLIC weir_proxy weir_config)
+weir_layer(admin PUBLIC weir_proxy weir_config)
+weir_layer(app PUBLIC weir_admin)
 
 add_executable(weir ${CMAKE_SOURCE_DIR}/src/app/main.cc)
 target_link_libraries(weir PRIVATE weir_app CLI11::CLI11)

@@ -76,7 +76,7 @@ class Instance::Parts {
   void post_drain() {
     control_.post([this] { drain(); });
   }
-  Snapshot snapshot() const;
+  admin::Snapshot snapshot() const;
   std::vector<net::SocketAddress> addresses(const std::string& listener) const;
 
  private:
@@ -290,13 +290,13 @@ void Instance::Parts::worker_drained() {
   control_.stop();
 }
 
-Snapshot Instance::Parts::snapshot() const {
-  Snapshot result;
+admin::Snapshot Instance::Parts::snapshot() const {
+  admin::Snapshot result;
   result.taken = net::steady_now();
   result.taken_at = net::wall_now();
   for (const auto& worker : workers_) result.sessions += worker->sessions();
   for (const auto& state : listeners_) {
-    Snapshot::Listener& listener = result.listeners.emplace_back();
+    admin::Snapshot::Listener& listener = result.listeners.emplace_back();
     listener.name = state->options().name;
     listener.connections = state->connections();
     for (std::size_t worker = 0; worker < worker_count_; ++worker) {
@@ -327,7 +327,7 @@ Instance::~Instance() = default;
 void Instance::handle_signals() { parts_->handle_signals(); }
 int Instance::run() { return parts_->run(); }
 void Instance::drain() { parts_->post_drain(); }
-Snapshot Instance::snapshot() const { return parts_->snapshot(); }
+admin::Snapshot Instance::snapshot() const { return parts_->snapshot(); }
 std::vector<net::SocketAddress> Instance::addresses(const std::string& listener) const {
   return parts_->addresses(listener);
 }

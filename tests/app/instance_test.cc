@@ -46,7 +46,7 @@ TEST_CASE("an instance serves from its start, drains, and ends with exit code 0"
   CHECK(peer.receive(8) == "question");
   peer.send("answer");
   CHECK(client.receive(6) == "answer");
-  const Snapshot during = weir.instance.snapshot();
+  const admin::Snapshot during = weir.instance.snapshot();
   CHECK(during.sessions == 1);
   CHECK(during.listener("orders").accepted == 1);
   CHECK(during.listener("orders").connections == 1);
@@ -60,7 +60,7 @@ TEST_CASE("an instance serves from its start, drains, and ends with exit code 0"
   const SocketAddress address = weir.address();
   weir.instance.drain();
   CHECK(weir.end() == 0);
-  const Snapshot after = weir.instance.snapshot();
+  const admin::Snapshot after = weir.instance.snapshot();
   CHECK(after.listener("orders").closed_total() == 1);
   CHECK(after.pool("orders").active == 0);
   CHECK_FALSE(connect_to(address));

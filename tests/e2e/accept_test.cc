@@ -115,7 +115,7 @@ void descriptor_limit(int workers) {
   for (Stream& each : running) each.close();
   weir.log(kRunning + kMore);
   weir.program.signal(SIGTERM);
-  const app::Snapshot last = weir.wait_for_clean_exit();
+  const admin::Snapshot last = weir.wait_for_clean_exit();
   const auto& front = last.listener("front");
   CHECK(front.accepted == kRunning + kMore);
   CHECK(front.closed_as(core::CloseReason::client_closed) == kRunning + kMore);
@@ -179,9 +179,9 @@ TEST_CASE("accept: max_connections leaves room again as soon as a client has lef
     ++refused;
     CHECK(weir.snapshot().listener("front").connections == kLimit);
     for (Stream& client : admitted) client.close();
-    weir.wait_until([](const app::Snapshot& now) { return now.sessions == 0; }, "all have left");
+    weir.wait_until([](const admin::Snapshot& now) { return now.sessions == 0; }, "all have left");
   }
-  const app::Snapshot now = weir.snapshot();
+  const admin::Snapshot now = weir.snapshot();
   CHECK(now.listener("front").closed_as(core::CloseReason::listener_full) == refused);
   CHECK(now.listener("front").connections == 0);
   weir.settle();

@@ -27,7 +27,7 @@ std::string yaml(int workers, const std::string& resilience,
 
 void wait_for_pending(const TestWeir& weir, std::uint64_t count, At at = At::here()) {
   weir.wait_until_within(
-      50ms, [count](const app::Snapshot& now) { return now.pool(kPool).pending == count; },
+      50ms, [count](const admin::Snapshot& now) { return now.pool(kPool).pending == count; },
       fmt::format("{} clients wait", count), at);
 }
 
@@ -62,7 +62,7 @@ void short_sessions(int looping_clients, int wanted) {
       clients.push_back(meanwhile([&] { until_served(weir, served, wanted); }));
     }
     while (served < wanted) {
-      const app::Snapshot now = weir.snapshot();
+      const admin::Snapshot now = weir.snapshot();
       CHECK(now.pool(kPool).active <= 1);
       if (now.pool(kPool).pending > 0) CHECK(now.pool(kPool).active == 1);
       // Lost already: there is no point in waiting for the others.
@@ -70,8 +70,8 @@ void short_sessions(int looping_clients, int wanted) {
       silence(1ms);
     }
     for (auto& each : clients) each.get();
-    weir.wait_until([](const app::Snapshot& now) { return now.sessions == 0; }, "all have left");
-    const app::Snapshot last = weir.snapshot();
+    weir.wait_until([](const admin::Snapshot& now) { return now.sessions == 0; }, "all have left");
+    const admin::Snapshot last = weir.snapshot();
     CHECK(last.pool(kPool).rejected_as(CloseReason::pending_timeout) == 0);
     const auto& front = last.listener("front");
     CHECK(front.closed_as(CloseReason::client_closed) == static_cast<std::uint64_t>(served));
@@ -200,7 +200,7 @@ TEST_CASE("ADM-05: a full queue refuses at once, a long wait in time, and each i
     next.hear("q");
     next.close();
     weir.log(4);
-    const app::Snapshot::Pool pool = weir.snapshot().pool(kPool);
+    const admin::Snapshot::Pool pool = weir.snapshot().pool(kPool);
     CHECK(pool.rejected_as(CloseReason::proxy_overloaded) == 1);
     CHECK(pool.rejected_as(CloseReason::pending_timeout) == 1);
     CHECK(service.accepted() == 2);

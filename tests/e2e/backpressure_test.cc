@@ -86,7 +86,7 @@ void frozen_readers(const Way& way, Side sender, int workers) {
   small.client.shutdown_write();
   small.backend.expect_end();
   small.backend.close();
-  scene.weir.wait_until([](const app::Snapshot& now) { return now.sessions == 0; }, "their end");
+  scene.weir.wait_until([](const admin::Snapshot& now) { return now.sessions == 0; }, "their end");
   for (const LogEntry& entry : scene.weir.log(kPairs + 1)) CHECK(entry.closed_by != "weir");
   scene.weir.settle(scene.backend);
 }

@@ -61,7 +61,7 @@ std::uint64_t active(const TestWeir& weir, const std::string& backend) {
 
 void wait_for_active(const TestWeir& weir, const std::string& backend, std::uint64_t count) {
   weir.wait_until(
-      [&](const app::Snapshot& now) { return now.backend("servers", backend).active == count; },
+      [&](const admin::Snapshot& now) { return now.backend("servers", backend).active == count; },
       fmt::format("{} has {}", backend, count));
 }
 
@@ -175,7 +175,7 @@ TEST_CASE("least_connections: a dial under way counts as a connection") {
     Stream client = weir.connect();
     client.say("question");
     weir.wait_until(
-        [&](const app::Snapshot& now) {
+        [&](const admin::Snapshot& now) {
           return now.backend("servers", "b1").dialing == 1 ||
                  now.backend("servers", "b2").active == 1;
         },
@@ -200,7 +200,7 @@ TEST_CASE("least_connections: a dial under way counts as a connection") {
   }
   CHECK(service.accepted() == served);
   for (Stream& client : dialling) client.rst();  // it has said something: its end alone is no leave
-  weir.wait_until([](const app::Snapshot& now) { return now.sessions == 0; }, "the end");
+  weir.wait_until([](const admin::Snapshot& now) { return now.sessions == 0; }, "the end");
   weir.settle();
 }
 

@@ -63,7 +63,7 @@ void crowd(TestWeir& weir, std::size_t served, std::size_t refused) {
   CHECK(heard == served);
   CHECK(ended == refused);
   for (Stream& client : clients) client.close();
-  weir.wait_until([](const app::Snapshot& now) { return now.sessions == 0; }, "all have left");
+  weir.wait_until([](const admin::Snapshot& now) { return now.sessions == 0; }, "all have left");
 }
 
 TEST_CASE("capacity: a backend's max_active is exact with 300 clients at once on four workers") {
@@ -72,7 +72,7 @@ TEST_CASE("capacity: a backend's max_active is exact with 300 clients at once on
   for (int round = 0; round < 2; ++round) crowd(weir, 40, 260);
   CHECK(service.peak() == 40);
   CHECK(service.accepted() == 80);
-  const app::Snapshot now = weir.snapshot();
+  const admin::Snapshot now = weir.snapshot();
   CHECK(now.listener("front").closed_as(CloseReason::backend_at_capacity) == 520);
   CHECK(now.listener("front").closed_as(CloseReason::client_closed) == 80);
   for (const LogEntry& entry : weir.log(600)) {
@@ -114,7 +114,7 @@ TEST_CASE("capacity: the limit holds while sessions come and go on four workers"
   for (auto& part : parts) served += part.get();
   CHECK(served >= 3);
   CHECK(service.peak() <= 3);
-  weir.wait_until([](const app::Snapshot& now) { return now.sessions == 0; }, "all have left");
+  weir.wait_until([](const admin::Snapshot& now) { return now.sessions == 0; }, "all have left");
   CHECK(service.accepted() == served);
   CHECK(weir.snapshot().listener("front").closed_as(CloseReason::backend_at_capacity) ==
         800 - served);

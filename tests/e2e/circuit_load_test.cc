@@ -20,8 +20,8 @@ constexpr std::size_t kThreads = 4;
 
 // What the clients saw is what the log and the counters say.
 void expect_books(const TestWeir& weir, const Traffic::Tally& tally) {
-  const app::Snapshot now = weir.wait_until(
-      [](const app::Snapshot& each) { return each.sessions == 0; }, "all have left");
+  const admin::Snapshot now = weir.wait_until(
+      [](const admin::Snapshot& each) { return each.sessions == 0; }, "all have left");
   std::size_t unserved = 0;
   for (const LogEntry& entry : weir.log(tally.clients())) {
     if (entry.reason == text(CloseReason::circuit_open)) {
@@ -60,7 +60,7 @@ void dies_and_comes_back(int workers, bool with_fallback) {
   const Stopwatch since_death;
   server.die();
   weir.wait_until(
-      [](const app::Snapshot& now) {
+      [](const admin::Snapshot& now) {
         return times_entered(now.backend("servers", "b1").circuit, CircuitPhase::open) >= 3;
       },
       "two probes have failed");

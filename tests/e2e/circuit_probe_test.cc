@@ -132,8 +132,8 @@ void burst(int workers, std::uint64_t probes, bool with_fallback) {
     std::erase_if(clients, [](const Stream& each) { return each.has_ended(); });
     return kClients - clients.size();
   };
-  const app::Snapshot now = weir.wait_until(
-      [&](const app::Snapshot& each) {
+  const admin::Snapshot now = weir.wait_until(
+      [&](const admin::Snapshot& each) {
         return dealt_with() == others && each.backend("servers", "b1").dialing == probes;
       },
       "all others have been served elsewhere or refused");

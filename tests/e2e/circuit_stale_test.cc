@@ -18,7 +18,7 @@ constexpr milliseconds kOpenTime(700);
 
 void wait_for_stale(const TestWeir& weir, std::uint64_t count, At at = At::here()) {
   weir.wait_until(
-      [count](const app::Snapshot& now) {
+      [count](const admin::Snapshot& now) {
         return now.backend("servers", "b1").circuit.stale_results == count;
       },
       fmt::format("{} verdicts were stale", count), at);

@@ -87,7 +87,7 @@ TEST_CASE("a probe that stays silent on both sides for hours does not keep its b
     backend.say("a");
     silent.hear("a");
     weir.wait_until(
-        [](const app::Snapshot& now) {
+        [](const admin::Snapshot& now) {
           return now.backend("servers", "b1").circuit.stale_results == 1;
         },
         "its first byte is too late");

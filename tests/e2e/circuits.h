@@ -78,7 +78,7 @@ inline core::CircuitStatus circuit(const TestWeir& weir, const std::string& back
 inline void wait_for_phase(const TestWeir& weir, const std::string& backend,
                            core::CircuitPhase phase, At at = At::here()) {
   weir.wait_until(
-      [&](const app::Snapshot& now) {
+      [&](const admin::Snapshot& now) {
         return now.backend("servers", backend).circuit.phase == phase;
       },
       fmt::format("{} is {}", backend, name(phase)), at);
@@ -87,13 +87,13 @@ inline void wait_for_phase(const TestWeir& weir, const std::string& backend,
 inline void wait_for_probe_due(const TestWeir& weir, const std::string& backend,
                                At at = At::here()) {
   weir.wait_until(
-      [&](const app::Snapshot& now) { return now.backend("servers", backend).circuit.probe_due; },
+      [&](const admin::Snapshot& now) { return now.backend("servers", backend).circuit.probe_due; },
       "the probe is due", at);
 }
 
 inline void wait_for_dialing(const TestWeir& weir, std::uint64_t dials, At at = At::here()) {
   weir.wait_until(
-      [&](const app::Snapshot& now) { return now.backend("servers", "b1").dialing == dials; },
+      [&](const admin::Snapshot& now) { return now.backend("servers", "b1").dialing == dials; },
       fmt::format("{} dials are under way", dials), at);
 }
 

@@ -54,7 +54,7 @@ TEST_CASE("dial: after a refusal the next backend is tried, and the log has both
       CHECK(entry.backend == "b2");
       CHECK(entry.address == service.address());
     }
-    const app::Snapshot now = weir.snapshot();
+    const admin::Snapshot now = weir.snapshot();
     CHECK(now.backend("servers", "b1").dials_that(DialOutcome::refused) == 5);
     CHECK(now.backend("servers", "b2").dials_that(DialOutcome::connected) == 5);
     weir.settle();
@@ -135,7 +135,7 @@ TEST_CASE("dial: a backend that comes up between two attempts serves the client"
   Stream client = weir.connect();
   client.say("question");
   weir.wait_until(
-      [](const app::Snapshot& now) {
+      [](const admin::Snapshot& now) {
         return now.backend("servers", "b1").dials_that(DialOutcome::timeout) == 1;
       },
       "the first dial has timed out");
@@ -237,7 +237,7 @@ TEST_CASE("TO-03: gauges and descriptors are back after clients leave dials to b
   std::vector<Stream> clients;
   for (int i = 0; i < 20; ++i) clients.push_back(weir.connect());
   weir.wait_until(
-      [](const app::Snapshot& now) { return now.backend("servers", "b1").dialing == 20; },
+      [](const admin::Snapshot& now) { return now.backend("servers", "b1").dialing == 20; },
       "all dial");
   CHECK(weir.snapshot().pool("servers").active == 20);
   for (Stream& client : clients) client.rst();

@@ -48,7 +48,7 @@ void black_hole_beside_a_good_one(int workers) {
     CHECK(entry.attempts[0].ms > static_cast<double>(scaled(300ms).count()) - 15);
     CHECK(entry.attempts[1].outcome == "connected");
   }
-  const app::Snapshot now = weir.snapshot();
+  const admin::Snapshot now = weir.snapshot();
   CHECK(now.backend("servers", "b1").dials_that(DialOutcome::timeout) == went_round);
   CHECK(now.backend("servers", "b1").dials_that(DialOutcome::connected) == 0);
   CHECK(now.backend("servers", "b2").dials_that(DialOutcome::connected) == kClients);
@@ -137,7 +137,7 @@ TEST_CASE("TO-03: before nothing but black holes a queue ends everybody by its l
         CHECK(entry.queue_ms > static_cast<double>(scaled(400ms).count()) - 15);
       }
     }
-    const app::Snapshot now = weir.snapshot();
+    const admin::Snapshot now = weir.snapshot();
     // At 400 ms two have been dialled for and two more are, so that three have waited too long.
     CHECK(dialled >= 2);
     CHECK(now.pool("servers").rejected_as(CloseReason::pending_timeout) >= 1);

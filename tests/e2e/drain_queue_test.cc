@@ -68,7 +68,7 @@ void clients_during_a_drain(const std::string& bind, const net::SocketAddress& a
   for (const Stopwatch since_start; served < 50 && since_start.elapsed() < patience();)
     silence(1ms);
   weir.program.signal(SIGTERM);
-  const app::Snapshot last = weir.wait_for_clean_exit();
+  const admin::Snapshot last = weir.wait_for_clean_exit();
   stop = true;
   Seen all;
   for (auto& each : clients) {
@@ -129,7 +129,7 @@ TEST_CASE("REL-02: everybody who waits in an accept queue is accepted and ended 
     }
     client.close();
   }
-  const app::Snapshot last = weir.wait_for_clean_exit();
+  const admin::Snapshot last = weir.wait_for_clean_exit();
   CHECK(last.listener("front").accepted == kClients);
   CHECK(last.listener("front").closed_as(CloseReason::shutdown) == kClients - served);
 }
@@ -163,7 +163,7 @@ TEST_CASE("REL-02: those whom the descriptor limit keeps waiting are ended in go
     }
     client.close();
   }
-  const app::Snapshot last = weir.wait_for_clean_exit();
+  const admin::Snapshot last = weir.wait_for_clean_exit();
   CHECK(last.listener("front").accepted == kClients);
   CHECK(last.listener("front").closed_as(CloseReason::shutdown) == kClients - served);
 }

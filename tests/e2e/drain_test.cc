@@ -68,7 +68,7 @@ void ends_with_its_last_session(int signal) {
   CHECK(scene.weir.program.running());
   active.close();
   const Stopwatch since_last;
-  const app::Snapshot last = scene.weir.wait_for_clean_exit();
+  const admin::Snapshot last = scene.weir.wait_for_clean_exit();
   since_last.expect_at_most(150ms);
   CHECK(last.listener("front").closed_as(CloseReason::client_closed) >= 2);
 }
@@ -83,7 +83,7 @@ TEST_CASE("REL-02: with nobody there the exit comes at once") {
   Draining scene(60s, 4);
   scene.weir.program.signal(SIGTERM);
   const Stopwatch since_signal;
-  const app::Snapshot last = scene.weir.wait_for_clean_exit();
+  const admin::Snapshot last = scene.weir.wait_for_clean_exit();
   since_signal.expect_at_most(150ms);
   CHECK(last.listener("front").accepted == 0);
 }
@@ -121,7 +121,7 @@ pools:
   while (since_signal.elapsed() < deadline / 2) silence(1ms);
   ask(active);
   CHECK(weir.program.running());
-  const app::Snapshot last = weir.wait_for_clean_exit();
+  const admin::Snapshot last = weir.wait_for_clean_exit();
   since_signal.expect_between(deadline, deadline + 150ms);
 
   CHECK(last.listener("front").closed_as(CloseReason::shutdown) == 4);
@@ -163,7 +163,7 @@ TEST_CASE("REL-02: a dial that is under way when the drain begins may still succ
   served.close();
   client.expect_end();
   client.close();
-  const app::Snapshot last = weir.wait_for_clean_exit();
+  const admin::Snapshot last = weir.wait_for_clean_exit();
   CHECK(last.listener("front").closed_as(CloseReason::backend_closed) == 1);
 }
 
@@ -214,7 +214,7 @@ TEST_CASE(
   const Stopwatch since_signal;
   weir.program.signal(SIGTERM);
   admitted.close();
-  const app::Snapshot last = weir.wait_for_clean_exit();
+  const admin::Snapshot last = weir.wait_for_clean_exit();
   since_signal.expect_at_most(deadline + 150ms);
   CHECK(last.listener("front").closed_as(CloseReason::listener_full) == 1);
 }
@@ -257,7 +257,7 @@ TEST_CASE("signals: SIGUSR1 goes on in a new file after a rename, and no line is
   }
   CHECK(written == 33);
   scene.weir.program.signal(SIGTERM);
-  const app::Snapshot last = scene.weir.wait_for_clean_exit();
+  const admin::Snapshot last = scene.weir.wait_for_clean_exit();
   CHECK(last.access_log_dropped == 0);
 }
 

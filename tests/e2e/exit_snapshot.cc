@@ -23,8 +23,8 @@ void read_counts(const json& from, std::array<std::uint64_t, size>& into) {
   if (known != from.size()) throw std::runtime_error("an unknown name in " + from.dump());
 }
 
-app::Snapshot::Listener listener(const json& from) {
-  app::Snapshot::Listener read;
+admin::Snapshot::Listener listener(const json& from) {
+  admin::Snapshot::Listener read;
   from.at("name").get_to(read.name);
   from.at("connections").get_to(read.connections);
   from.at("accepted").get_to(read.accepted);
@@ -44,8 +44,8 @@ upstream::HealthStatus health(const json& from) {
   return read;
 }
 
-app::Snapshot::Pool pool(const json& from) {
-  app::Snapshot::Pool read;
+admin::Snapshot::Pool pool(const json& from) {
+  admin::Snapshot::Pool read;
   from.at("name").get_to(read.name);
   from.at("consistent").get_to(read.consistent);
   from.at("active").get_to(read.active);
@@ -54,7 +54,7 @@ app::Snapshot::Pool pool(const json& from) {
   read_counts<core::DialOutcome>(from.at("retries"), read.retries);
   from.at("retry_budget_denied").get_to(read.retry_budget_denied);
   for (const json& each : from.at("backends")) {
-    app::Snapshot::Backend& backend = read.backends.emplace_back();
+    admin::Snapshot::Backend& backend = read.backends.emplace_back();
     each.at("name").get_to(backend.name);
     each.at("address").get_to(backend.address);
     each.at("active").get_to(backend.active);
@@ -66,8 +66,8 @@ app::Snapshot::Pool pool(const json& from) {
   return read;
 }
 
-app::Snapshot snapshot(const json& from) {
-  app::Snapshot read;
+admin::Snapshot snapshot(const json& from) {
+  admin::Snapshot read;
   from.at("sessions").get_to(read.sessions);
   from.at("access_log_dropped").get_to(read.access_log_dropped);
   from.at("open_fds").get_to(read.open_fds);
@@ -78,7 +78,7 @@ app::Snapshot snapshot(const json& from) {
 
 }  // namespace
 
-app::Snapshot exit_snapshot(const std::string& errors, At at) {
+admin::Snapshot exit_snapshot(const std::string& errors, At at) {
   const auto begin = errors.find(R"({"event":"exit_snapshot")");
   if (begin == std::string::npos) {
     throw ScriptFailure("no exit snapshot in\n" + errors, at);

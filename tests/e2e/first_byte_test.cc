@@ -42,7 +42,7 @@ TEST_CASE("first_byte: an end before any byte is a failure, the first byte a suc
       session.backend->say("a");
       session.client.hear("a");
       weir.wait_until(
-          [](const app::Snapshot& now) { return now.backend("servers", "b1").circuit.fails == 0; },
+          [](const admin::Snapshot& now) { return now.backend("servers", "b1").circuit.fails == 0; },
           "the answer counts");
       session.backend->close();
       session.client.expect_end();
@@ -128,7 +128,7 @@ TEST_CASE("first_byte: between a silent client and a silent backend nothing is d
     Stream backend = server.accept();
     // A client that ends while it is dialled for has left.
     weir.wait_until(
-        [](const app::Snapshot& now) {
+        [](const admin::Snapshot& now) {
           const auto& b1 = now.backend("servers", "b1");
           return b1.active == 1 && b1.dialing == 0;
         },
@@ -219,7 +219,7 @@ TEST_CASE("first_byte: a probe is decided by its first byte, not by its connecti
     hangs.backend->say("a");
     hangs.client.hear("a");
     weir.wait_until(
-        [](const app::Snapshot& now) {
+        [](const admin::Snapshot& now) {
           return now.backend("servers", "b1").circuit.stale_results == 1;
         },
         "the late answer is noticed");

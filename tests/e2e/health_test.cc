@@ -44,17 +44,17 @@ Setup with_circuit(Setup setup, milliseconds fail_timeout) {
   return setup;
 }
 
-const upstream::HealthStatus& health(const app::Snapshot& now, const std::string& backend) {
+const upstream::HealthStatus& health(const admin::Snapshot& now, const std::string& backend) {
   return *now.backend("servers", backend).health;
 }
 
-std::uint64_t checks_that(const app::Snapshot& now, const std::string& backend,
+std::uint64_t checks_that(const admin::Snapshot& now, const std::string& backend,
                           DialOutcome outcome) {
   return health(now, backend).checks[static_cast<std::size_t>(outcome)];
 }
 
 void wait_until(const TestWeir& weir, const std::string& backend, HealthState state) {
-  weir.wait_until([&](const app::Snapshot& now) { return health(now, backend).state == state; },
+  weir.wait_until([&](const admin::Snapshot& now) { return health(now, backend).state == state; },
                   fmt::format("{} is {}", backend, name(state)));
 }
 
@@ -63,7 +63,7 @@ void wait_for_checks(const TestWeir& weir, const std::string& backend, DialOutco
                      std::uint64_t more) {
   const std::uint64_t wanted = checks_that(weir.snapshot(), backend, outcome) + more;
   weir.wait_until(
-      [&](const app::Snapshot& now) { return checks_that(now, backend, outcome) >= wanted; },
+      [&](const admin::Snapshot& now) { return checks_that(now, backend, outcome) >= wanted; },
       fmt::format("{} more checks of {} are {}", more, backend, name(outcome)));
 }
 
@@ -72,7 +72,7 @@ core::CircuitStatus circuit(const TestWeir& weir, const std::string& backend) {
 }
 
 std::uint64_t dials(const TestWeir& weir, const std::string& backend) {
-  const app::Snapshot now = weir.snapshot();
+  const admin::Snapshot now = weir.snapshot();
   std::uint64_t sum = 0;
   for (const std::uint64_t count : now.backend("servers", backend).dials) sum += count;
   return sum;
@@ -171,7 +171,7 @@ TEST_CASE("HLT-04: the turn to healthy closes the circuit, long before its time 
     b1.up();
     wait_until(weir, "b1", HealthState::healthy);
     weir.wait_until(
-        [](const app::Snapshot& now) {
+        [](const admin::Snapshot& now) {
           return now.backend("servers", "b1").circuit.phase == CircuitPhase::closed;
         },
         "the circuit is closed");
@@ -283,7 +283,7 @@ TEST_CASE("HLT: a check that hangs does not hold up the exit") {
   weir.drain();
   CHECK(weir.wait_for_exit() == 0);
   watch.expect_at_most(500ms);
-  const app::Snapshot last = weir.snapshot();
+  const admin::Snapshot last = weir.snapshot();
   CHECK_FALSE(health(last, "b1").last);  // none has ended
   CHECK_FALSE(health(last, "b2").last);
 }
@@ -306,7 +306,7 @@ TEST_CASE("HLT: a turn is in the log with its cause, and the exit snapshot has w
   weir.program.wait_for_error_text("info    " + about +
                                    "circuit open -> closed: health_recovered\n");
   weir.program.signal(SIGTERM);
-  const app::Snapshot last = weir.wait_for_clean_exit();
+  const admin::Snapshot last = weir.wait_for_clean_exit();
   REQUIRE(last.backend("servers", "b1").health);
   CHECK(health(last, "b1").state == HealthState::healthy);
   CHECK(health(last, "b1").consecutive == 0);
@@ -325,7 +325,7 @@ TEST_CASE("HLT: checks that this machine cannot make decide nothing, and are war
   weir.program.wait_for_error_text(warning);
   silence(scaled(20 * kInterval));
   weir.program.signal(SIGTERM);
-  const app::Snapshot last = weir.wait_for_clean_exit();
+  const admin::Snapshot last = weir.wait_for_clean_exit();
   CHECK(health(last, "b1").state == HealthState::healthy);
   CHECK(checks_that(last, "b1", DialOutcome::local_error) >= 5);
   CHECK(count_of(weir.program.errors(), "not checked") == 1);

@@ -48,7 +48,7 @@ void slow_readers(const Way& way, Side sender, Buffers buffers) {
     logged += entry.bytes_in + entry.bytes_out;
   }
   CHECK(logged == sum);
-  const app::Snapshot now = scene.weir.snapshot();
+  const admin::Snapshot now = scene.weir.snapshot();
   CHECK(now.listener("front").bytes_in == (sender == Side::client ? sum : 0));
   CHECK(now.listener("front").bytes_out == (sender == Side::client ? 0 : sum));
   scene.weir.settle(scene.backend);
@@ -105,7 +105,7 @@ constexpr std::uint64_t kMegabyte = 1 << 20;
 
 void wait_for_bytes_out(const Scene& scene, std::uint64_t bytes) {
   scene.weir.wait_until(
-      [bytes](const app::Snapshot& now) { return now.listener("front").bytes_out == bytes; },
+      [bytes](const admin::Snapshot& now) { return now.listener("front").bytes_out == bytes; },
       "weir has the answer");
 }
 

@@ -17,7 +17,7 @@ Scene::Options dial_hangs(const Way& way) {
 
 void wait_for_dial(const Scene& scene) {
   scene.weir.wait_until(
-      [](const app::Snapshot& now) { return now.backend("servers", "b1").dialing == 1; },
+      [](const admin::Snapshot& now) { return now.backend("servers", "b1").dialing == 1; },
       "the dial");
 }
 
@@ -42,7 +42,7 @@ void leaves(const Way& way, CloseReason reason, const std::function<void(Stream&
   // alone for its verdict.
   scene.backend.empty_queue();
   scene.weir.wait_until(
-      [](const app::Snapshot& now) { return now.backend("servers", "b1").dialing == 0; },
+      [](const admin::Snapshot& now) { return now.backend("servers", "b1").dialing == 0; },
       "no dial is left");
   if (scene.backend.has_waiting()) scene.backend.accept().expect_reset();
   scene.weir.settle(scene.backend);

@@ -22,7 +22,7 @@ constexpr std::size_t kOver = 50;
 // Compares each look with the one before.
 class Books {
  public:
-  void look(const app::Snapshot& now) {
+  void look(const admin::Snapshot& now) {
     const auto& front = now.listener("front");
     const auto& pool = now.pool("servers");
     const auto& b1 = now.backend("servers", "b1");
@@ -83,8 +83,8 @@ void over(Setup setup, CloseReason reason) {
     });
     for (std::uint64_t round = 1; round <= 3; ++round) {
       crowd(weir);
-      const app::Snapshot now = weir.wait_until(
-          [](const app::Snapshot& each) { return each.sessions == 0; }, "all have left");
+      const admin::Snapshot now = weir.wait_until(
+          [](const admin::Snapshot& each) { return each.sessions == 0; }, "all have left");
       CHECK(now.listener("front").connections == 0);
       CHECK(now.pool("servers").active == 0);
       CHECK(now.backend("servers", "b1").active == 0);
@@ -161,8 +161,8 @@ TEST_CASE("ADM-04: a backend's limit holds when half of the dials are refused an
     // At rest the gauge is the backend's own count, whoever leaves.
     while (!served.empty()) {
       const std::size_t left = served.size();
-      const app::Snapshot now = scene.weir.wait_until(
-          [left](const app::Snapshot& each) { return each.sessions == left; }, "others have left");
+      const admin::Snapshot now = scene.weir.wait_until(
+          [left](const admin::Snapshot& each) { return each.sessions == left; }, "others have left");
       CHECK(now.backend("servers", "b1").active == 0);
       CHECK(now.backend("servers", "b2").active == left);
       for (const Stopwatch since; scene.service.connections() != left; silence(1ms)) {

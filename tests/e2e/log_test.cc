@@ -72,7 +72,7 @@ void unread(Pair& pair, ServingProgram& weir, std::size_t sessions) {
   running.close();
   weir.program.signal(SIGTERM);
   const Stopwatch since_signal;
-  const app::Snapshot last = weir.wait_for_clean_exit();
+  const admin::Snapshot last = weir.wait_for_clean_exit();
   since_signal.expect_at_most(2000ms);
   CHECK(last.listener("front").accepted == sessions + 1);
   // All but what the pipe took.

@@ -39,7 +39,7 @@ TEST_CASE("BRK-05: impatient clients do not trip a backend that answers late") {
       CHECK(entry.attempts[0].outcome == "cancelled");
       // The first goes on alone, in nobody's place; the others are cancelled with their clients.
       wait_for_dialing(weir, 1);
-      const app::Snapshot now = weir.snapshot();
+      const admin::Snapshot now = weir.snapshot();
       CHECK(now.pool("servers").active == 0);
       CHECK(now.backend("servers", "b1").active == 0);
     }

@@ -192,12 +192,12 @@ std::vector<LogEntry> ServingProgram::log(std::size_t lines, At at) const {
   }
 }
 
-app::Snapshot ServingProgram::wait_for_clean_exit(At at) {
+admin::Snapshot ServingProgram::wait_for_clean_exit(At at) {
   const int code = program.wait_for_exit(at);
   if (code != 0) {
     throw ScriptFailure(fmt::format("exit code {}; it said\n{}", code, program.errors()), at);
   }
-  app::Snapshot last = exit_snapshot(program.errors(), at);
+  admin::Snapshot last = exit_snapshot(program.errors(), at);
   bool rest = last.sessions == 0;
   for (const auto& listener : last.listeners) {
     rest = rest && listener.connections == 0 && listener.accepted == listener.closed_total();

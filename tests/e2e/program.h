@@ -11,7 +11,7 @@
 #include "tests/e2e/folder.h"
 #include "tests/e2e/peer.h"
 #include "tests/e2e/script.h"
-#include "weir/app/snapshot.h"
+#include "weir/admin/snapshot.h"
 
 namespace weir::e2e {
 
@@ -90,7 +90,7 @@ class ServingProgram {
   std::vector<LogEntry> log(std::size_t lines, At at = At::here()) const;
 
   // Demands exit code 0, and a snapshot at the exit with every gauge at 0; answers it.
-  app::Snapshot wait_for_clean_exit(At at = At::here());
+  admin::Snapshot wait_for_clean_exit(At at = At::here());
 
  private:
   const Folder folder_;
@@ -100,7 +100,7 @@ class ServingProgram {
 };
 
 // The snapshot that weir writes at its exit, from its stderr.
-app::Snapshot exit_snapshot(const std::string& errors, At at = At::here());
+admin::Snapshot exit_snapshot(const std::string& errors, At at = At::here());
 
 // A weir that ends by itself.
 struct Ended {

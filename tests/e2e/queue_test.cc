@@ -29,7 +29,7 @@ Setup queue(const Service& service, int workers, const std::string& resilience) 
 }
 
 void wait_for_pending(const TestWeir& weir, std::uint64_t count) {
-  weir.wait_until([count](const app::Snapshot& now) { return now.pool(kPool).pending == count; },
+  weir.wait_until([count](const admin::Snapshot& now) { return now.pool(kPool).pending == count; },
                   fmt::format("{} clients wait", count));
 }
 
@@ -98,7 +98,7 @@ TEST_CASE("ADM: beyond the queue a client is refused at once, in good order") {
     refused.expect_end();
   }
   weir.wait_until(
-      [](const app::Snapshot& now) {
+      [](const admin::Snapshot& now) {
         return now.pool(kPool).rejected_as(CloseReason::proxy_overloaded) == 5;
       },
       "five are refused");

@@ -63,8 +63,8 @@ TEST_CASE("refusal: max_connections is exact on four workers") {
     served.push_back(scene.backend.accept());
     served.back().say("served");
   }
-  const app::Snapshot now = scene.weir.wait_until(
-      [](const app::Snapshot& state) { return state.listener("front").accepted == kClients; },
+  const admin::Snapshot now = scene.weir.wait_until(
+      [](const admin::Snapshot& state) { return state.listener("front").accepted == kClients; },
       "everybody is accepted");
   CHECK(now.listener("front").connections == kAdmitted);
   for (Stream& each : served) each.shutdown_write();
@@ -75,7 +75,7 @@ TEST_CASE("refusal: max_connections is exact on four workers") {
     client.close();
   }
   CHECK(heard == kAdmitted);
-  scene.weir.wait_until([](const app::Snapshot& state) { return state.sessions == 0; }, "the end");
+  scene.weir.wait_until([](const admin::Snapshot& state) { return state.sessions == 0; }, "the end");
   CHECK(scene.weir.snapshot().listener("front").closed_as(CloseReason::listener_full) ==
         kClients - kAdmitted);
   CHECK(!scene.backend.has_waiting());

@@ -156,7 +156,7 @@ void vanishes_while_paused(const Way& way, Side side, const std::function<void(S
   const milliseconds before = cpu_time();
   silence(500ms);
   CHECK((cpu_time() - before).count() < (slow() ? 200 : 50));
-  scene.weir.wait_until([](const app::Snapshot& now) { return now.sessions == 0; }, "its end");
+  scene.weir.wait_until([](const admin::Snapshot& now) { return now.sessions == 0; }, "its end");
   since_stall.expect_at_most(scaled(1200ms) * 5 / 4 + 100ms);
   CHECK(scene.weir.snapshot().pool("servers").active == 0);
   const LogEntry entry = scene.weir.log(1)[0];

@@ -67,7 +67,7 @@ TEST_CASE("retry budget: of a burst exactly the share is dialled again, over all
     }
     CHECK(denied == kClients - kRetries);
 
-    const app::Snapshot now = weir.snapshot();
+    const admin::Snapshot now = weir.snapshot();
     CHECK(now.backend("servers", "b1").dials_that(DialOutcome::refused) == kClients);
     CHECK(now.backend("servers", "b2").dials_that(DialOutcome::connected) == kRetries);
     const auto& pool = now.pool("servers");
@@ -101,7 +101,7 @@ TEST_CASE("retry budget: what no client needs is not spent by those who fare wel
           .yaml());
   for (int i = 0; i < 10; ++i) CHECK(is_served(weir.connect()));
   weir.expect_closed(CloseReason::client_closed, 10);
-  const app::Snapshot now = weir.snapshot();
+  const admin::Snapshot now = weir.snapshot();
   for (const std::uint64_t count : now.pool("servers").retries) CHECK(count == 0);
   CHECK(now.pool("servers").retry_budget_denied == 0);
   weir.settle();

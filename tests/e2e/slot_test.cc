@@ -104,11 +104,11 @@ std::optional<WayToEnd> way_to(CloseReason reason) {
             const Ends holder = open(weir, backend);
             Stream waiter = weir.connect();
             weir.wait_until(
-                [](const app::Snapshot& now) { return now.pool("servers").pending == 1; },
+                [](const admin::Snapshot& now) { return now.pool("servers").pending == 1; },
                 "it waits");
             reason == CloseReason::pending_timeout ? waiter.expect_end() : waiter.close();
             weir.wait_until(
-                [](const app::Snapshot& now) { return now.pool("servers").pending == 0; },
+                [](const admin::Snapshot& now) { return now.pool("servers").pending == 0; },
                 "it has left");
           }};
     case CloseReason::proxy_overloaded:
@@ -190,7 +190,7 @@ void expect_one_slot(TestWeir& weir, Backend& backend) {
   };
   const auto before = overloaded();
   be_refused(weir);
-  weir.wait_until([&](const app::Snapshot&) { return overloaded() == before + 1; },
+  weir.wait_until([&](const admin::Snapshot&) { return overloaded() == before + 1; },
                   "nobody else is served");
   ends.client.close();
   ends.backend.expect_ending();
@@ -213,7 +213,7 @@ void ends_as(CloseReason reason) {
   TestWeir weir(setup.yaml());
   way->play(weir, backend);
   weir.wait_until(
-      [reason](const app::Snapshot& now) {
+      [reason](const admin::Snapshot& now) {
         return now.listener("front").closed_as(reason) > 0 && now.pool("servers").active == 0;
       },
       "it ends, and its slot is back");

@@ -19,7 +19,7 @@ constexpr std::size_t kMostActive = 3;
 constexpr std::size_t kMostPending = 2;
 
 // The first thing about the pool that cannot be so at any moment, or nothing.
-std::string fault_of(const app::Snapshot::Pool& pool) {
+std::string fault_of(const admin::Snapshot::Pool& pool) {
   if (!pool.consistent) return "not consistent";
   if (pool.active > kMostActive) return "more active than may be";
   if (pool.pending > kMostPending) return "more pending than may be";
@@ -54,7 +54,7 @@ TEST_CASE(
     int waiting = 0;
     const Stopwatch since_start;
     while ((looks < 500 || busy < 50 || waiting < 5) && since_start.elapsed() < patience()) {
-      const app::Snapshot now = weir.snapshot();
+      const admin::Snapshot now = weir.snapshot();
       const auto& pool = now.pool("servers");
       const std::string fault = fault_of(pool);
       if (!fault.empty()) FAIL_CHECK(fault, ": ", now.json());
@@ -84,7 +84,7 @@ TEST_CASE("snapshot: a backend that is left alone says so, and until when") {
   ask(client);
   client.close();
   weir.expect_closed(CloseReason::client_closed);
-  const app::Snapshot now = weir.snapshot();
+  const admin::Snapshot now = weir.snapshot();
   const auto& left_alone = now.backend("servers", "b1");
   CHECK(left_alone.state == upstream::BackendState::circuit_open);
   CHECK(left_alone.circuit.open_until > now.taken);

@@ -39,20 +39,20 @@ config::Configuration configuration(const std::string& yaml, const std::string& 
   return result;
 }
 
-std::uint64_t accepted(const app::Snapshot& now) {
+std::uint64_t accepted(const admin::Snapshot& now) {
   std::uint64_t sum = 0;
   for (const auto& listener : now.listeners) sum += listener.accepted;
   return sum;
 }
 
-std::uint64_t closed(const app::Snapshot& now) {
+std::uint64_t closed(const admin::Snapshot& now) {
   std::uint64_t sum = 0;
   for (const auto& listener : now.listeners) sum += listener.closed_total();
   return sum;
 }
 
 // No session, nothing that a session had, and an end for every one that came.
-bool at_rest(const app::Snapshot& now) {
+bool at_rest(const admin::Snapshot& now) {
   bool rest = now.sessions == 0;
   for (const auto& listener : now.listeners) {
     rest = rest && listener.connections == 0 && listener.accepted == listener.closed_total();
@@ -95,10 +95,10 @@ net::SocketAddress TestWeir::address(const std::string& listener, std::size_t pl
   return instance_->addresses(listener).at(place);
 }
 
-app::Snapshot TestWeir::wait_until(const Wish& wish, const std::string& what, At at) const {
+admin::Snapshot TestWeir::wait_until(const Wish& wish, const std::string& what, At at) const {
   const auto until = Clock::now() + patience();
   for (;;) {
-    app::Snapshot now = snapshot();
+    admin::Snapshot now = snapshot();
     if (wish(now)) return now;
     if (Clock::now() >= until) {
       throw ScriptFailure(
@@ -108,10 +108,10 @@ app::Snapshot TestWeir::wait_until(const Wish& wish, const std::string& what, At
   }
 }
 
-app::Snapshot TestWeir::wait_until_within(milliseconds quiet_bound, const Wish& wish,
+admin::Snapshot TestWeir::wait_until_within(milliseconds quiet_bound, const Wish& wish,
                                           const std::string& what, At at) const {
   const Stopwatch watch;
-  app::Snapshot now = wait_until(wish, what, at);
+  admin::Snapshot now = wait_until(wish, what, at);
   watch.expect_at_most(quiet_bound, at);
   return now;
 }
@@ -131,7 +131,7 @@ std::vector<LogEntry> TestWeir::log(std::size_t lines, At at) const {
 
 std::vector<LogEntry> TestWeir::expect_closed(core::CloseReason reason, std::size_t count,
                                               At at) const {
-  wait_until([count](const app::Snapshot& now) { return closed(now) == count; },
+  wait_until([count](const admin::Snapshot& now) { return closed(now) == count; },
              fmt::format("{} sessions closed, as {}", count, core::name(reason)), at);
   std::vector<LogEntry> entries = log(count, at);
   std::uint64_t with_reason = 0;
@@ -160,9 +160,9 @@ std::size_t TestWeir::own_descriptors() const {
 void TestWeir::settle(At at) {
   wait_until_within(1000ms, at_rest, "no session, dial or slot is left", at);
   wait_until_within(
-      1000ms, [this](const app::Snapshot&) { return own_descriptors() == descriptors_at_start_; },
+      1000ms, [this](const admin::Snapshot&) { return own_descriptors() == descriptors_at_start_; },
       fmt::format("descriptors are back at {}", descriptors_at_start_), at);
-  const app::Snapshot now = snapshot();
+  const admin::Snapshot now = snapshot();
   log(accepted(now) - now.access_log_dropped, at);
 
   const milliseconds before = cpu_time();

@@ -35,12 +35,12 @@ class TestWeir {
     return Stream::connect(address(), buffers, at);
   }
 
-  app::Snapshot snapshot() const { return instance_->snapshot(); }
+  admin::Snapshot snapshot() const { return instance_->snapshot(); }
   // Waits until a snapshot is as wished, and answers it.
-  using Wish = std::function<bool(const app::Snapshot&)>;
-  app::Snapshot wait_until(const Wish& wish, const std::string& what, At at = At::here()) const;
+  using Wish = std::function<bool(const admin::Snapshot&)>;
+  admin::Snapshot wait_until(const Wish& wish, const std::string& what, At at = At::here()) const;
   // The same, with a bound as for Stopwatch::expect_at_most().
-  app::Snapshot wait_until_within(milliseconds quiet_bound, const Wish& wish,
+  admin::Snapshot wait_until_within(milliseconds quiet_bound, const Wish& wish,
                                   const std::string& what, At at = At::here()) const;
 
   // The access log once it has `lines` lines; it must not get more.

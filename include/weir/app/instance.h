@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "weir/app/snapshot.h"
+#include "weir/admin/snapshot.h"
 #include "weir/config/configuration.h"
 #include "weir/net/socket_address.h"
 
@@ -40,7 +40,7 @@ class Instance {
   // thread.
   void drain();
 
-  Snapshot snapshot() const;  // any thread
+  admin::Snapshot snapshot() const;  // any thread
 
   // Where a listener listens, in the order of its `bind`. Any thread.
   std::vector<net::SocketAddress> addresses(const std::string& listener) const;

@@ -7,9 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "weir/core/balance.h"
 #include "weir/core/circuit_state.h"
 #include "weir/core/close_reason.h"
 #include "weir/core/dial_outcome.h"
+#include "weir/core/time.h"
 #include "weir/upstream/backend_health.h"
 #include "weir/upstream/backend_state.h"
 
@@ -20,6 +22,11 @@ struct BackendSnapshot {
   std::string address;
   std::uint32_t weight = 0;
   std::uint32_t priority = 0;
+  std::uint32_t max_active = 0;                // dials and sessions together; 0 = none
+  bool disabled = false;                       // by an operator
+  bool draining = false;                       // by an operator, or removed
+  bool removed = false;                        // gone from the configuration
+  core::TimePoint drain_until = core::kNever;  // when a drain ends what is left
   BackendState state = BackendState::available;
   std::uint64_t active = 0;                                // gauge: dials and sessions
   std::uint64_t dialing = 0;                               // gauge: dials alone
@@ -42,6 +49,8 @@ struct PoolSnapshot {
   bool consistent = false;
 
   std::string name;
+  core::Balance balance = core::Balance::round_robin;
+  bool removed = false;       // gone from the configuration; its sessions run on
   std::uint64_t active = 0;   // gauge: sessions from admission to their end
   std::uint64_t pending = 0;  // gauge: clients in the queue
   std::uint32_t max_active = 0;

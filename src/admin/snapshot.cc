@@ -1,4 +1,4 @@
-#include "weir/app/snapshot.h"
+#include "weir/admin/snapshot.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 
 #include "weir/core/json.h"
 
-namespace weir::app {
+namespace weir::admin {
 namespace {
 
 const std::string kNull = "null";
@@ -126,4 +126,4 @@ std::string Snapshot::json() const {
       sessions, list(listeners), list(pools, *this), access_log_dropped, open_fds);
 }
 
-}  // namespace weir::app
+}  // namespace weir::admin

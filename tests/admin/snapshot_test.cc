@@ -1,4 +1,4 @@
-#include "weir/app/snapshot.h"
+#include "weir/admin/snapshot.h"
 
 #include <doctest/doctest.h>
 
@@ -10,7 +10,7 @@
 #include "tests/net/tiny_json.h"
 
 using namespace weir;
-using namespace weir::app;
+using namespace weir::admin;
 using namespace std::chrono_literals;
 using core::CloseReason;
 using core::DialOutcome;

@@ -13,7 +13,7 @@
 #include "weir/net/wall_clock.h"
 #include "weir/upstream/pool_snapshot.h"
 
-namespace weir::app {
+namespace weir::admin {
 
 // Gauges and totals of a whole instance, summed over its workers. Each number is exact; numbers
 // that change while it is taken may be a moment apart, but for those of a pool that belong
@@ -21,7 +21,11 @@ namespace weir::app {
 struct Snapshot {
   struct Listener {
     std::string name;
-    std::uint64_t connections = 0;  // gauge: admitted and not yet closed
+    std::vector<std::string> bind;      // where it really listens
+    std::string pool;                   // where its clients go
+    std::uint64_t max_connections = 0;  // 0 = bounded only by the process
+    bool draining = false;              // gone from the configuration; its sessions run on
+    std::uint64_t connections = 0;      // gauge: admitted and not yet closed
     std::uint64_t accepted = 0;
     std::array<std::uint64_t, net::kAcceptErrors> accept_errors{};
     std::array<std::uint64_t, core::kCloseReasons> closed{};
@@ -53,4 +57,4 @@ struct Snapshot {
   std::string json() const;
 };
 
-}  // namespace weir::app
+}  // namespace weir::admin
