@@ -28,7 +28,22 @@ std::uint64_t lines(std::string_view text) {
   return static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
+Descriptor open_for_appending(const std::string& name) {
+  return Descriptor(
+      name == "stdout"
+          ? ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
+          : ::open(name.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0640));
+}
+
 }  // namespace
+
+LineTarget LineTarget::open(const std::string& name) {
+  LineTarget target{name, {}};
+  if (name == "off") return target;
+  target.file = open_for_appending(name);
+  if (!target.file) throw std::system_error(errno, std::generic_category(), name);
+  return target;
+}
 
 void LineLog::Lane::write(std::string_view line) {
   bool was_empty = false;
@@ -44,15 +59,31 @@ void LineLog::Lane::write(std::string_view line) {
   if (was_empty) log_.wake();
 }
 
-LineLog::LineLog(const std::string& target, std::size_t workers)
-    : target_(target), enabled_(target != "off"), file_(std::make_unique<PatientWriter>()) {
+LineLog::LineLog(LineTarget target, std::size_t workers)
+    : enabled_(static_cast<bool>(target.file)), file_(std::make_unique<PatientWriter>()) {
   for (std::size_t worker = 0; worker < workers; ++worker) {
     lanes_.push_back(std::make_unique<Lane>(*this));
   }
-  if (!enabled_) return;
-  open();
-  if (!*file_) throw std::system_error(errno, std::generic_category(), target_);
+  if (enabled()) start_writing(std::move(target));
+}
+
+void LineLog::start_writing(LineTarget target) {
+  target_ = std::move(target.name);
+  file_->replace(std::move(target.file));
   writer_ = std::thread([this] { run(); });
+}
+
+void LineLog::retarget(LineTarget target) {
+  const bool on = static_cast<bool>(target.file);
+  if (on && !writer_.joinable()) {
+    start_writing(std::move(target));
+  } else if (on) {
+    const std::lock_guard lock(mutex_);
+    next_ = std::move(target);
+    reopen_ = true;
+  }
+  enabled_.store(on, std::memory_order_relaxed);
+  woken_.notify_one();
 }
 
 LineLog::~LineLog() { finish(); }
@@ -94,12 +125,19 @@ void LineLog::run() {
   std::string scratch;
   for (bool stopping = false; !stopping;) {
     bool reopening = false;
+    std::optional<LineTarget> next;
     {
       std::unique_lock lock(mutex_);
       woken_.wait(lock, [this] { return work_ || reopen_ || stop_; });
       stopping = stop_;
       work_ = false;
       reopening = std::exchange(reopen_, false);
+      next = std::exchange(next_, std::nullopt);
+    }
+    if (next) {
+      target_ = std::move(next->name);
+      file_->replace(std::move(next->file));
+      reopening = false;
     }
     drain(scratch);
     if (reopening) open();
@@ -134,11 +172,7 @@ void LineLog::put(std::string_view text) {
 }
 
 void LineLog::open() {
-  const bool standard = target_ == "stdout";
-  Descriptor opened(
-      standard
-          ? ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
-          : ::open(target_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0640));
+  Descriptor opened = open_for_appending(target_);
   if (!opened) {
     if (*file_) {
       log(LogLevel::error, "log file", "cannot reopen {}: {}; the old file is kept", target_,

@@ -2,32 +2,88 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
+#include "weir/net/acceptor.h"
 #include "weir/net/log.h"
 #include "weir/proxy/session.h"
 #include "weir/proxy/session_table.h"
 
 namespace weir::proxy {
 
-Listener::Listener(const Context& context, ListenerState& state,
-                   std::vector<net::ListenSocket> sockets)
-    : context_(context), state_(state) {
-  for (net::ListenSocket& socket : sockets) {
-    acceptors_.push_back(std::make_unique<net::Acceptor>(context.loop, std::move(socket), *this));
+// One of its addresses.
+class Listener::Address final : public net::Acceptor::Owner {
+ public:
+  Address(Listener& listener, AddressId id, net::ListenSocket socket)
+      : listener_(listener), id_(id), acceptor_(listener.context_.loop, std::move(socket), *this) {}
+
+  AddressId id() const { return id_; }
+  net::ListenSocket take_socket() { return std::move(acceptor_.socket()); }
+  void drain() { acceptor_.drain(); }
+
+ private:
+  bool may_accept() override { return listener_.may_accept(); }
+  void on_accepted(net::Descriptor socket, const net::SocketAddress& peer) override {
+    listener_.accepted(std::move(socket), peer);
   }
+  void on_accept_error(net::AcceptError error) override { listener_.failed(error); }
+  void on_batch_over() override { listener_.next_ = {}; }
+  void on_drained() override { listener_.closed(*this); }
+
+  Listener& listener_;
+  const AddressId id_;
+  net::Acceptor acceptor_;
+};
+
+Listener::Listener(const Context& context, std::shared_ptr<ListenerState> state,
+                   std::shared_ptr<upstream::Pool> pool)
+    : context_(context), state_(std::move(state)), pool_(std::move(pool)) {}
+
+Listener::~Listener() = default;
+
+void Listener::listen(AddressId id, net::ListenSocket socket) {
+  closed_.clear();
+  addresses_.push_back(std::make_unique<Address>(*this, id, std::move(socket)));
+}
+
+std::optional<net::ListenSocket> Listener::release(AddressId id) {
+  const auto found = std::find_if(addresses_.begin(), addresses_.end(),
+                                  [id](const auto& address) { return address->id() == id; });
+  if (found == addresses_.end()) return std::nullopt;
+  net::ListenSocket socket = (*found)->take_socket();
+  addresses_.erase(found);
+  return socket;
+}
+
+void Listener::stop(AddressId id) {
+  const auto found = std::find_if(addresses_.begin(), addresses_.end(),
+                                  [id](const auto& address) { return address->id() == id; });
+  if (found != addresses_.end()) (*found)->drain();
+}
+
+// A drain may come to its end at once, and takes its address out of the list.
+void Listener::retire(std::function<void()> gone) {
+  on_gone_ = nullptr;
+  for (auto next = addresses_.begin(); next != addresses_.end();) (*next++)->drain();
+  on_gone_ = std::move(gone);
+  report_if_gone();
 }
 
 void Listener::drain(std::function<void()> drained) {
-  draining_ = true;
-  drained_ = std::move(drained);
-  undrained_ = acceptors_.size() + 1;
-  for (const auto& acceptor : acceptors_) acceptor->drain();
-  on_drained();
+  refusing_ = true;
+  retire(std::move(drained));
 }
 
-void Listener::on_drained() {
-  if (--undrained_ == 0) drained_();
+void Listener::closed(Address& address) {
+  const auto found = std::find_if(addresses_.begin(), addresses_.end(),
+                                  [&address](const auto& each) { return each.get() == &address; });
+  closed_.splice(closed_.end(), addresses_, found);
+  report_if_gone();
+}
+
+void Listener::report_if_gone() {
+  if (on_gone_ && addresses_.empty()) std::exchange(on_gone_, nullptr)();
 }
 
 bool Listener::may_accept() {
@@ -35,21 +91,19 @@ bool Listener::may_accept() {
   return static_cast<bool>(next_);
 }
 
-void Listener::on_batch_over() { next_ = {}; }
-
-void Listener::on_accepted(net::Descriptor socket, const net::SocketAddress& peer) {
-  state_.totals(context_.worker).accepted.add();
-  Session& session = context_.sessions.add(
-      std::make_unique<Session>(context_, state_, std::move(socket), peer, std::move(next_)));
-  if (draining_) {
+void Listener::accepted(net::Descriptor socket, const net::SocketAddress& peer) {
+  state_->totals(context_.worker).accepted.add();
+  Session& session = context_.sessions.add(std::make_unique<Session>(
+      context_, state_, pool_, std::move(socket), peer, std::move(next_)));
+  if (refusing_) {
     session.refuse(core::CloseReason::shutdown);
   } else {
     session.start();
   }
 }
 
-void Listener::on_accept_error(net::AcceptError error) {
-  state_.totals(context_.worker).accept_errors[static_cast<std::size_t>(error)].add();
+void Listener::failed(net::AcceptError error) {
+  state_->totals(context_.worker).accept_errors[static_cast<std::size_t>(error)].add();
   switch (error) {
     case net::AcceptError::fd_limit:
       return report(error, "the descriptor limit is reached");
@@ -64,9 +118,9 @@ void Listener::on_accept_error(net::AcceptError error) {
 
 void Listener::report(net::AcceptError error, const char* what) {
   std::uint64_t held_back = 0;
-  if (!state_.log_rate(error).admit(context_.loop.now(), held_back)) return;
+  if (!state_->log_rate(error).admit(context_.loop.now(), held_back)) return;
   net::log(
-      net::LogLevel::warning, "listener " + state_.options().name,
+      net::LogLevel::warning, "listener " + state_->name(),
       "{}: clients wait in the kernel's queue until sessions end ({} descriptors in use by "
       "sessions, {} allowed){}",
       what, context_.descriptors.used(), context_.descriptors.capacity(),

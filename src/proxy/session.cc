@@ -26,19 +26,21 @@ RelayEnd refusal(CloseReason reason) { return {reason, Manner::linger, Manner::c
 
 }  // namespace
 
-Session::Session(const Context& context, ListenerState& listener, net::Descriptor client,
+Session::Session(const Context& context, std::shared_ptr<ListenerState> listener,
+                 std::shared_ptr<upstream::Pool> pool, net::Descriptor client,
                  const net::SocketAddress& peer, net::DescriptorShare descriptors)
     : context_(context),
-      listener_(listener),
-      pool_(listener.pool()),
+      listener_(std::move(listener)),
+      pool_(std::move(pool)),
       id_(context.sessions.next_id()),
+      config_generation_(context.config_generation),
       peer_(peer),
       accepted_(context.loop.now()),
       admitted_(accepted_),
       descriptors_(std::move(descriptors)),
       client_(std::move(client)),
       timer_(context.loop, [this] { on_timer(); }),
-      waiter_(&listener, *this) {
+      waiter_(listener_.get(), *this) {
   client_.set_tcp(peer_.family() != AF_UNIX);
 }
 
@@ -52,9 +54,9 @@ bool Session::watch_client() {
 
 void Session::start() {
   if (!watch_client()) return;
-  connection_ = listener_.admit();
+  connection_ = listener_->admit();
   if (!connection_) return end(refusal(CloseReason::listener_full));
-  core::Admitted admitted = pool_.admission().admit(waiter_);
+  core::Admitted admitted = pool_->admission().admit(waiter_);
   switch (admitted.outcome) {
     case core::Admitted::Outcome::refused:
       return end(refusal(admitted.reason));
@@ -73,8 +75,8 @@ void Session::start() {
 void Session::park() {
   phase_ = Phase::queued;
   // A client that vanishes here would keep its place.
-  client_.set_keepalive(pool_.options().keepalive);
-  timer_.arm(core::deadline(accepted_, pool_.options().resilience.pending_timeout));
+  client_.set_keepalive(pool_->options().keepalive);
+  timer_.arm(core::deadline(accepted_, pool_->options().resilience.pending_timeout));
   if (client_left()) leave_queue(CloseReason::client_left_queue);
 }
 
@@ -109,7 +111,9 @@ void Session::dial() {
   phase_ = Phase::dialling;
   dial_started_ = context_.loop.now();
   if (const auto left = client_left()) return end({*left, Manner::close, Manner::close});
-  connector_ = std::make_unique<upstream::Connector>(context_.dial, pool_,
+  // Who waited is dialled for by the configuration now in force.
+  if (auto successor = pool_->successor()) pool_ = std::move(successor);
+  connector_ = std::make_unique<upstream::Connector>(context_.dial, *pool_,
                                                      core::source_hash(peer_.host_bytes()),
                                                      client_.readable(), timer_, *this);
   connector_->start();
@@ -119,7 +123,7 @@ void Session::dial() {
 void Session::leave_dial(CloseReason reason) {
   attempts_ = connector_->take_attempts();
   if (auto dial = connector_->take_lone_dial()) {
-    context_.lone_dials.go_on(std::move(dial), std::move(descriptors_));
+    context_.lone_dials.go_on(std::move(dial), pool_, std::move(descriptors_));
   }
   connector_.reset();
   end({reason, Manner::close, Manner::close});
@@ -189,8 +193,8 @@ void Session::on_timer() {
       if (const auto how = relay_->on_deadline(now)) return end(*how);
       if (now >= keepalive_due_) {
         keepalive_due_ = core::kNever;
-        client_.set_keepalive(pool_.options().keepalive);
-        backend_.set_keepalive(pool_.options().keepalive);
+        client_.set_keepalive(pool_->options().keepalive);
+        backend_.set_keepalive(pool_->options().keepalive);
       }
       return arm_timer();
     case Phase::parting:
@@ -227,11 +231,11 @@ void Session::on_connected(upstream::Connection connection) {
   backend_.set_watcher(*this);
   connected_ = context_.loop.now();
   keepalive_due_ = connected_ + kKeepaliveDelay;
-  relay_.emplace(client_, backend_, pool_.options().timeouts, listener_.totals(context_.worker),
+  relay_.emplace(client_, backend_, pool_->options().timeouts, listener_->totals(context_.worker),
                  admitted_, connected_, context_.rng);
   if (connection.verdict) {
     first_byte_ = std::make_unique<FirstByte>(std::move(connection.verdict),
-                                              pool_.options().resilience.first_byte_timeout);
+                                              pool_->options().resilience.first_byte_timeout);
   }
   phase_ = Phase::relaying;
   const bool data_followed = connector_->data_follows();
@@ -244,7 +248,7 @@ void Session::on_dial_failed(CloseReason reason) {
   // It had less time than a backend is given: its last dial may go on without it. The client is
   // still to be parted from, so the dial needs a share of its own.
   if (auto dial = connector_->take_lone_dial()) {
-    context_.lone_dials.go_on(std::move(dial), net::DescriptorShare(context_.descriptors));
+    context_.lone_dials.go_on(std::move(dial), pool_, net::DescriptorShare(context_.descriptors));
   }
   end(refusal(reason));
 }
@@ -284,8 +288,8 @@ void Session::first_byte_missing() {
 void Session::leave_unanswered() {
   if (!first_byte_->may_go_on(*relay_) || !lease_.go_alone()) return;
   const core::TimePoint deadline = first_byte_->deadline(*relay_);
-  context_.lone_dials.go_on({std::move(backend_), std::move(lease_), first_byte_->take()}, deadline,
-                            relay_->client_ended(), std::move(descriptors_));
+  context_.lone_dials.go_on({std::move(backend_), std::move(lease_), first_byte_->take()}, pool_,
+                            deadline, relay_->client_ended(), std::move(descriptors_));
 }
 
 void Session::arm_timer() {
@@ -303,7 +307,7 @@ void Session::end(const RelayEnd& how) {
     attempts_ = connector_->take_attempts();
     connector_.reset();
   }
-  const core::Duration linger = pool_.options().timeouts.linger;
+  const core::Duration linger = pool_->options().timeouts.linger;
   client_parting_ = Parting(client_, how.client, linger, now);
   backend_parting_ = Parting(backend_, how.backend, linger, now);
   part();
@@ -333,17 +337,17 @@ void Session::finish() {
   slot_ = {};
   connection_ = {};
   descriptors_ = {};
-  listener_.totals(context_.worker).closed[static_cast<std::size_t>(reason_)].add();
-  if (context_.access_log != nullptr) write_access_log();
+  listener_->totals(context_.worker).closed[static_cast<std::size_t>(reason_)].add();
+  if (context_.access_log.wanted()) write_access_log();
   context_.sessions.retire(*this);
 }
 
 void Session::write_access_log() {
   AccessEntry entry;
   entry.session = id_;
-  entry.listener = listener_.options().name;
+  entry.listener = listener_->name();
   entry.client = peer_.text();
-  entry.pool = pool_.options().name;
+  entry.pool = pool_->options().name;
   entry.attempts = attempts_;
   if (relay_) {
     entry.connect = connected_ - dial_started_;
@@ -354,10 +358,11 @@ void Session::write_access_log() {
   entry.queue = admitted_ - accepted_;
   entry.duration = ended_ - accepted_;
   entry.reason = reason_;
+  entry.config_generation = config_generation_;
   static thread_local std::string line;
   line.clear();
   append(line, entry, context_.clock);
-  context_.access_log->write(line);
+  context_.access_log.write(line);
 }
 
 }  // namespace weir::proxy

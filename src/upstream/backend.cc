@@ -1,11 +1,8 @@
 #include "weir/upstream/backend.h"
 
-#include <fmt/format.h>
-
-#include <chrono>
 #include <utility>
 
-#include "weir/net/log.h"
+#include "upstream/circuit_journal.h"
 
 namespace weir::upstream {
 
@@ -25,7 +22,11 @@ bool Backend::update(const Change& change) {
 BackendLease::~BackendLease() {
   if (backend_ == nullptr) return;
   backend_->update([this](Backend::Places& places) {
-    --(alone_ ? places.alone : places.active);
+    if (alone_) {
+      --places.alone;
+    } else {
+      --places.active;
+    }
     return true;
   });
 }
@@ -40,73 +41,65 @@ bool BackendLease::go_alone() {
   return alone_;
 }
 
-// Writes the circuit's transitions into the log. Called under the circuit's mutex, which only a
-// backend in trouble takes; the log's queue does not block.
-class Backend::CircuitJournal final : public core::CircuitObserver {
- public:
-  CircuitJournal(const std::string& pool, std::string backend)
-      : about_("pool " + pool), backend_(std::move(backend)) {}
+namespace {
 
-  void on_transition(const core::Transition& transition) override {
-    const bool trouble = transition.to == core::CircuitPhase::open;
-    net::log(trouble ? net::LogLevel::warning : net::LogLevel::info, about_,
-             "backend {}: circuit {} -> {}: {}{}{}", backend_, core::name(transition.from),
-             core::name(transition.to), core::name(transition.cause), last_failure(transition),
-             bound(transition));
-  }
+std::uint32_t limit_of(const BackendOptions& options, const ResilienceOptions& resilience) {
+  return options.max_active != 0 ? options.max_active : resilience.max_active_per_backend;
+}
 
-  // Noted before the circuit hears of it. Of two workers' failures at once either may be shown.
-  std::atomic<core::DialOutcome> last_failure_{core::DialOutcome::connected};
+template <std::size_t size>
+void add_up(std::array<std::uint64_t, size>& sum, const std::array<std::uint64_t, size>& other) {
+  for (std::size_t i = 0; i < size; ++i) sum[i] += other[i];
+}
 
- private:
-  std::string last_failure(const core::Transition& transition) const {
-    switch (transition.cause) {
-      case core::TransitionCause::consecutive_failures:
-      case core::TransitionCause::failure_rate:
-      case core::TransitionCause::probe_failed:
-        return fmt::format(", the last: {}", core::name(last_failure_.load()));
-      case core::TransitionCause::probe_started:
-      case core::TransitionCause::probe_succeeded:
-      case core::TransitionCause::half_open_expired:
-      case core::TransitionCause::health_recovered:
-      case core::TransitionCause::operator_open:
-      case core::TransitionCause::operator_close:
-        break;
-    }
-    return {};
-  }
+}  // namespace
 
-  static std::string bound(const core::Transition& transition) {
-    if (transition.until <= transition.at) return {};
-    const std::chrono::duration<double> span = transition.until - transition.at;
-    return fmt::format("; for {}{:.4g} s",
-                       transition.to == core::CircuitPhase::half_open ? "at most " : "",
-                       span.count());
-  }
+void BackendTotals::add(const BackendTotals& other) {
+  add_up(dials, other.dials);
+  add_up(transitions, other.transitions);
+  add_up(checks, other.checks);
+}
 
-  const std::string about_;
-  const std::string backend_;
-};
-
-Backend::Backend(BackendOptions options, const ResilienceOptions& resilience,
+Backend::Backend(const BackendOptions& options, const ResilienceOptions& resilience,
                  const std::string& pool, std::uint64_t seed, std::size_t workers,
-                 const std::optional<HealthOptions>& health)
-    : options_(std::move(options)),
-      address_text_(options_.address.text()),
-      address_(net::SocketAddress::from(options_.address)),
-      limit_(options_.max_active != 0 ? options_.max_active : resilience.max_active_per_backend),
-      journal_(std::make_unique<CircuitJournal>(pool, options_.name)),
+                 const std::optional<HealthOptions>& health, net::Journal* journal)
+    : name_(options.name),
+      endpoint_(options.address),
+      address_text_(endpoint_.text()),
+      address_(net::SocketAddress::from(endpoint_)),
+      limit_(limit_of(options, resilience)),
+      journal_(std::make_unique<CircuitJournal>(pool, name_, journal)),
       circuit_(resilience.circuit, seed, journal_.get()),
-      health_(health ? std::make_unique<BackendHealth>(*health, circuit_, pool, options_.name)
-                     : nullptr),
+      health_(health, circuit_, pool, name_, journal),
       workers_(workers),
       totals_(std::make_unique<WorkerTotals[]>(workers)) {}
+
+void Backend::retune(const BackendOptions& options, const ResilienceOptions& resilience,
+                     const std::optional<HealthOptions>& health, core::TimePoint now) {
+  limit_.store(limit_of(options, resilience), std::memory_order_relaxed);
+  circuit_.set_options(resilience.circuit, now);
+  health_.set_options(health);
+}
+
+void Backend::set_duty(const Duty& duty) {
+  const std::lock_guard lock(duty_mutex_);
+  duty_ = duty;
+  update([&duty](Places& places) {
+    places.barred = duty.takes_sessions() ? 0 : 1;
+    return true;
+  });
+}
+
+Duty Backend::duty() const {
+  const std::lock_guard lock(duty_mutex_);
+  return duty_;
+}
 
 Backend::~Backend() = default;
 
 BackendLease Backend::claim() {
   const bool claimed = update([this](Places& places) {
-    if (full(places)) return false;
+    if (places.barred != 0 || full(places)) return false;
     ++places.active;
     return true;
   });
@@ -129,7 +122,7 @@ core::CircuitStatus Backend::circuit_status(core::TimePoint now) {
 }
 
 DialCounters Backend::counters(std::size_t worker, DialTotals* retries) {
-  return {&dials(worker), retries, &journal_->last_failure_};
+  return {&dials(worker), retries, &journal_->last_failure()};
 }
 
 std::uint64_t Backend::dials(core::DialOutcome outcome) const {
@@ -138,6 +131,16 @@ std::uint64_t Backend::dials(core::DialOutcome outcome) const {
     sum += totals_[worker].dials[static_cast<std::size_t>(outcome)].value();
   }
   return sum;
+}
+
+BackendTotals Backend::totals(core::TimePoint now) {
+  BackendTotals totals;
+  for (std::size_t i = 0; i < core::kDialOutcomes; ++i) {
+    totals.dials[i] = dials(static_cast<core::DialOutcome>(i));
+  }
+  totals.transitions = circuit_.status(now).transitions;
+  totals.checks = health_.status().checks;
+  return totals;
 }
 
 }  // namespace weir::upstream

@@ -21,37 +21,59 @@ std::string checks_that(std::string_view ended, std::uint32_t count) {
 
 }  // namespace
 
-BackendHealth::BackendHealth(const HealthOptions& options, core::Circuit& circuit,
-                             const std::string& pool, std::string backend)
-    : options_(options),
-      circuit_(circuit),
-      about_("pool " + pool),
+BackendHealth::BackendHealth(const std::optional<HealthOptions>& options, core::Circuit& circuit,
+                             std::string pool, std::string backend, net::Journal* journal)
+    : circuit_(circuit),
+      pool_(std::move(pool)),
       backend_(std::move(backend)),
-      health_(options.rise, options.fall) {}
+      journal_(journal),
+      checked_(options.has_value()),
+      options_(options.value_or(HealthOptions{})),
+      health_(options_.rise, options_.fall) {}
+
+void BackendHealth::set_options(const std::optional<HealthOptions>& options) {
+  const std::lock_guard lock(mutex_);
+  checked_.store(options.has_value(), std::memory_order_relaxed);
+  options_ = options.value_or(HealthOptions{});
+  if (options) return health_.set_thresholds(options_.rise, options_.fall);
+  const auto totals = status_.checks;
+  health_ = core::Health(options_.rise, options_.fall);
+  status_ = {};
+  status_.checks = totals;
+  healthy_.store(true, std::memory_order_release);
+}
 
 void BackendHealth::take(core::DialOutcome outcome, core::TimePoint now) {
   std::optional<HealthState> turned;
+  std::string cause;
   {
     const std::lock_guard lock(mutex_);
+    if (!checked()) return;
     turned = health_.take(core::verdict(outcome));
     ++status_.checks[static_cast<std::size_t>(outcome)];
     status_.state = health_.state();
     status_.consecutive = health_.against();
     status_.last = outcome;
     status_.last_at = now;
+    if (turned == HealthState::unhealthy) {
+      cause = fmt::format("{}, the last: {}", checks_that("failed", options_.fall),
+                          core::name(outcome));
+    } else if (turned) {
+      cause = checks_that("succeeded", options_.rise);
+    }
   }
-  if (turned) turn(*turned, outcome, now);
+  if (turned) turn(*turned, cause, now);
 }
 
-void BackendHealth::turn(HealthState to, core::DialOutcome last, core::TimePoint now) {
-  if (to == HealthState::unhealthy) {
-    healthy_.store(false, std::memory_order_release);
-    net::log(net::LogLevel::warning, about_, "backend {}: unhealthy: {}, the last: {}", backend_,
-             checks_that("failed", options_.fall), core::name(last));
-    return;
+void BackendHealth::turn(HealthState to, const std::string& cause, core::TimePoint now) {
+  const bool trouble = to == HealthState::unhealthy;
+  if (trouble) healthy_.store(false, std::memory_order_release);
+  net::log(trouble ? net::LogLevel::warning : net::LogLevel::info, "pool " + pool_,
+           "backend {}: {}: {}", backend_, core::name(to), cause);
+  if (journal_ != nullptr) {
+    journal_->add(net::EventKind::health, pool_, backend_, std::string(core::name(to)), cause, now);
   }
-  net::log(net::LogLevel::info, about_, "backend {}: healthy: {}", backend_,
-           checks_that("succeeded", options_.rise));
+  if (trouble) return;
   // The gate last, so that nobody who passes it is refused by a circuit that is about to close.
   circuit_.recovered(now);
   healthy_.store(true, std::memory_order_release);

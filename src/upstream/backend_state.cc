@@ -23,6 +23,7 @@ std::string_view name(BackendState state) {
 }
 
 BackendState state(const Gates& gates) {
+  if (gates.draining) return BackendState::draining;
   if (gates.disabled) return BackendState::disabled;
   if (gates.unhealthy) return BackendState::health_unhealthy;
   if (!gates.circuit.admits()) {

@@ -42,7 +42,7 @@ Dial::~Dial() {
 }
 
 void Dial::start() {
-  const core::Endpoint& endpoint = backend_.options().address;
+  const core::Endpoint& endpoint = backend_.endpoint();
   if (endpoint.kind != core::Endpoint::Kind::name) return dial_address();
   if (const net::Addresses known = context_.resolver.cached(endpoint.host, context_.loop.now())) {
     return on_resolved(known);
@@ -72,8 +72,8 @@ void Dial::dial_address() {
   // others within the same bound.
   const auto shares = static_cast<std::int64_t>(addresses() - address_);
   address_deadline_ = now + (terms_.deadline - now) / shares;
-  target_ = addresses_ ? (*addresses_)[address_].with_port(backend_.options().address.port)
-                       : backend_.address();
+  target_ =
+      addresses_ ? (*addresses_)[address_].with_port(backend_.endpoint().port) : backend_.address();
   connect_once();
 }
 
@@ -117,7 +117,7 @@ void Dial::on_timer() {
       return;
     case Phase::resolving: {
       const net::Addresses known =
-          context_.resolver.cached(backend_.options().address.host, context_.loop.now());
+          context_.resolver.cached(backend_.endpoint().host, context_.loop.now());
       return known ? on_resolved(known) : out_of_time();
     }
     case Phase::queue_full:

@@ -10,9 +10,11 @@ namespace weir::upstream {
 
 class LoneDials::Entry {
  public:
-  Entry(LoneDials& table, net::DescriptorShare descriptors)
-      : table_(table), descriptors_(std::move(descriptors)) {}
+  Entry(LoneDials& table, std::shared_ptr<Pool> pool, net::DescriptorShare descriptors)
+      : table_(table), pool_(std::move(pool)), descriptors_(std::move(descriptors)) {}
   virtual ~Entry() = default;
+  // Null once it is over.
+  virtual const Backend* backend() const = 0;
   Entry(const Entry&) = delete;
   Entry& operator=(const Entry&) = delete;
 
@@ -20,17 +22,20 @@ class LoneDials::Entry {
   LoneDials& table_;
 
  private:
+  const std::shared_ptr<Pool> pool_;  // outlives what dials by it
   net::DescriptorShare descriptors_;
 };
 
 class LoneDials::Connecting final : public Entry, private ClientDial::Owner {
  public:
-  Connecting(LoneDials& table, std::unique_ptr<ClientDial> dial, net::DescriptorShare descriptors)
-      : Entry(table, std::move(descriptors)),
+  Connecting(LoneDials& table, std::unique_ptr<ClientDial> dial, std::shared_ptr<Pool> pool,
+             net::DescriptorShare descriptors)
+      : Entry(table, std::move(pool), std::move(descriptors)),
         timer_(table.loop_, [this] { dial_->on_timer(); }),
         dial_(std::move(dial)) {
     dial_->hand_over(timer_, *this);
   }
+  const Backend* backend() const override { return dial_ ? &dial_->backend() : nullptr; }
 
  private:
   // With `first_byte` nothing was asked, so nothing is decided: the verdict goes unsaid.
@@ -48,9 +53,9 @@ class LoneDials::Connecting final : public Entry, private ClientDial::Owner {
 
 class LoneDials::Awaiting final : public Entry, private net::SocketWatcher {
  public:
-  Awaiting(LoneDials& table, Connection connection, core::TimePoint deadline, bool told_of_end,
-           net::DescriptorShare descriptors)
-      : Entry(table, std::move(descriptors)),
+  Awaiting(LoneDials& table, Connection connection, std::shared_ptr<Pool> pool,
+           core::TimePoint deadline, bool told_of_end, net::DescriptorShare descriptors)
+      : Entry(table, std::move(pool), std::move(descriptors)),
         told_of_end_(told_of_end),
         connection_(std::move(connection)),
         dialing_(connection_.lease->count_dial()),
@@ -59,6 +64,9 @@ class LoneDials::Awaiting final : public Entry, private net::SocketWatcher {
     timer_.arm(deadline);
   }
   ~Awaiting() override { connection_.socket.abort(); }
+  const Backend* backend() const override {
+    return connection_.lease ? &*connection_.lease : nullptr;
+  }
 
   void look(bool late) {
     if (!connection_.verdict) return;
@@ -100,14 +108,16 @@ LoneDials::LoneDials(net::Loop& loop) : loop_(loop) {}
 
 LoneDials::~LoneDials() = default;
 
-void LoneDials::go_on(std::unique_ptr<ClientDial> dial, net::DescriptorShare descriptors) {
-  live_.push_back(std::make_unique<Connecting>(*this, std::move(dial), std::move(descriptors)));
+void LoneDials::go_on(std::unique_ptr<ClientDial> dial, std::shared_ptr<Pool> pool,
+                      net::DescriptorShare descriptors) {
+  live_.push_back(std::make_unique<Connecting>(*this, std::move(dial), std::move(pool),
+                                               std::move(descriptors)));
 }
 
-void LoneDials::go_on(Connection connection, core::TimePoint deadline, bool told_of_end,
-                      net::DescriptorShare descriptors) {
-  auto entry = std::make_unique<Awaiting>(*this, std::move(connection), deadline, told_of_end,
-                                          std::move(descriptors));
+void LoneDials::go_on(Connection connection, std::shared_ptr<Pool> pool, core::TimePoint deadline,
+                      bool told_of_end, net::DescriptorShare descriptors) {
+  auto entry = std::make_unique<Awaiting>(*this, std::move(connection), std::move(pool), deadline,
+                                          told_of_end, std::move(descriptors));
   Awaiting& awaiting = *entry;
   live_.push_back(std::move(entry));
   awaiting.look(false);  // its answer may be here already, and no further edge tells of it
@@ -116,6 +126,10 @@ void LoneDials::go_on(Connection connection, core::TimePoint deadline, bool told
 void LoneDials::cancel() {
   live_.clear();
   retired_.clear();
+}
+
+void LoneDials::cancel(const Backend& backend) {
+  live_.remove_if([&backend](const auto& each) { return each->backend() == &backend; });
 }
 
 void LoneDials::retire(Entry& entry) {

@@ -17,57 +17,75 @@ bool fits(const PoolSnapshot& shown) {
   return sum <= shown.active && shown.pending <= shown.max_pending;
 }
 
-}  // namespace
-
 // Sessions begin and end while one gauge is read after the other. The backends come first: a
 // session takes its slot before its place at a backend and gives it back after, so whoever is
 // counted at a backend is in the pool's count too when that is read, or has ended meanwhile. Those
 // who begin meanwhile do no harm, and where clients wait, nor do those who end: their slots are
 // handed on.
-void Pool::read_gauges(PoolSnapshot& shown) const {
-  for (std::size_t place = 0; place < backends_.size(); ++place) {
-    const Backend::Occupancy taken = backends_[place]->occupancy();
-    shown.backends[place].active = taken.active;
-    shown.backends[place].dialing = taken.dialing;
-    shown.backends[place].full = taken.full;
+void read_gauges(const std::vector<std::shared_ptr<Backend>>& backends,
+                 const core::Admission& admission, PoolSnapshot& shown) {
+  for (std::size_t i = 0; i < backends.size(); ++i) {
+    const Backend::Occupancy taken = backends[i]->occupancy();
+    shown.backends[i].active = taken.active;
+    shown.backends[i].dialing = taken.dialing;
+    shown.backends[i].full = taken.full;
   }
-  const core::AdmissionSnapshot admission = admission_.snapshot();
-  shown.active = admission.active;
-  shown.pending = admission.pending;
-  shown.max_active = admission.max_active;
-  shown.max_pending = admission.max_pending;
-  shown.rejected = admission.rejected;
+  const core::AdmissionSnapshot now = admission.snapshot();
+  shown.active = now.active;
+  shown.pending = now.pending;
+  shown.max_active = now.max_active;
+  shown.max_pending = now.max_pending;
+  shown.rejected = now.rejected;
 }
 
+void read_backend(Backend& backend, core::TimePoint now, BackendSnapshot& shown) {
+  shown.name = backend.name();
+  shown.address = backend.address_text();
+  shown.max_active = backend.limit();
+  const Duty duty = backend.duty();
+  shown.disabled = duty.disabled;
+  shown.draining = duty.draining;
+  shown.removed = duty.removed;
+  shown.drain_until = duty.drain_until;
+  shown.circuit = backend.circuit_status(now);
+  if (backend.health() != nullptr) shown.health = backend.health()->status();
+  shown.state =
+      state({.disabled = shown.disabled || (shown.weight == 0 && !shown.removed),
+             .draining = shown.draining || shown.removed,
+             .unhealthy = shown.health && shown.health->state == core::HealthState::unhealthy,
+             .circuit = shown.circuit,
+             .full = shown.full});
+  for (std::size_t i = 0; i < core::kDialOutcomes; ++i) {
+    shown.dials[i] = backend.dials(static_cast<core::DialOutcome>(i));
+  }
+}
+
+}  // namespace
+
 PoolSnapshot Pool::snapshot(core::TimePoint now) const {
+  std::vector<std::shared_ptr<Backend>> all = backends_;
+  for (auto& removed : state_->removed()) all.push_back(std::move(removed));
   PoolSnapshot shown;
   shown.name = options_.name;
-  shown.backends.resize(backends_.size());
-  read_gauges(shown);
+  shown.balance = options_.balance;
+  shown.backends.resize(all.size());
+  const core::Admission& admission = state_->admission();
+  read_gauges(all, admission, shown);
   for (int reads = 1; reads < kMostReads && !fits(shown); ++reads) {
     // The next one then begins with a fresh share of the processor's time, and is rarely broken up.
     std::this_thread::yield();
-    read_gauges(shown);
+    read_gauges(all, admission, shown);
   }
   shown.consistent = fits(shown);
 
-  for (std::size_t place = 0; place < backends_.size(); ++place) {
-    Backend& backend = *backends_[place];
-    BackendSnapshot& each = shown.backends[place];
-    each.name = backend.name();
-    each.address = backend.address_text();
-    each.weight = backend.options().weight;
-    each.priority = backend.options().priority;
-    each.circuit = backend.circuit_status(now);
-    if (backend.health() != nullptr) each.health = backend.health()->status();
-    each.state =
-        state({.disabled = each.weight == 0,
-               .unhealthy = each.health && each.health->state == core::HealthState::unhealthy,
-               .circuit = each.circuit,
-               .full = each.full});
-    for (std::size_t i = 0; i < core::kDialOutcomes; ++i) {
-      each.dials[i] = backend.dials(static_cast<core::DialOutcome>(i));
+  shown.totals = state_->past();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (i < size()) {
+      shown.backends[i].weight = options_.backends[i].weight;
+      shown.backends[i].priority = options_.backends[i].priority;
     }
+    read_backend(*all[i], now, shown.backends[i]);
+    shown.totals.add(all[i]->totals(now));
   }
   for (std::size_t i = 0; i < core::kDialOutcomes; ++i) {
     shown.retries[i] = retries(static_cast<core::DialOutcome>(i));

@@ -16,7 +16,7 @@ void Selector::collect(Pool& pool, std::size_t tier, const core::DialPlan& plan,
   for (std::size_t index = 0; index < places.size(); ++index) {
     const std::size_t place = places[index];
     Backend& backend = pool.backend(place);
-    if (backend.options().weight == 0) continue;
+    if (pool.weight(place) == 0 || !backend.takes_sessions()) continue;
     // Before the circuit, which then is not asked: nobody probes a backend that checks find down.
     if (!backend.healthy()) continue;
     if (!backend.circuit().eligible(now)) {
@@ -34,7 +34,7 @@ void Selector::collect(Pool& pool, std::size_t tier, const core::DialPlan& plan,
       continue;
     }
     left_ = core::Left::some;
-    candidates_.push_back({index, backend.options().weight, backend.active()});
+    candidates_.push_back({index, pool.weight(place), backend.active()});
   }
 }
 

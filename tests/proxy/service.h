@@ -29,22 +29,23 @@ struct Service {
   explicit Service(const upstream::PoolOptions& pool_options, std::uint64_t max_connections = 0,
                    std::size_t descriptors = 1000, const std::string& bind = "")
       : budget(descriptors),
-        pool(pool_options, 1),
-        state(options(max_connections), pool, 1),
+        held_pool(upstream::Pool::make(pool_options, 1)),
+        held_state(std::make_shared<ListenerState>(options(max_connections), 1)),
         context{loop,   {{loop, resolver, rng}, selector, 0},
-                budget, &log.lane(0),
+                budget, log.lane(0),
                 clock,  scratch,
                 rng,    0,
-                table,  lone_dials} {
+                table,  lone_dials,
+                1} {
     core::Endpoint endpoint;
     endpoint.host = "127.0.0.1";
     if (!bind.empty()) endpoint = core::parse_endpoint(bind).endpoint;
     std::string error;
-    std::vector<net::ListenSocket> sockets;
-    sockets.push_back(net::ListenSocket::open(endpoint, {}, error));
-    REQUIRE_MESSAGE(sockets[0], error);
-    address = sockets[0].address();
-    listener.emplace(context, state, std::move(sockets));
+    net::ListenSocket socket = net::ListenSocket::open(endpoint, {}, error);
+    REQUIRE_MESSAGE(socket, error);
+    address = socket.address();
+    listener.emplace(context, held_state, held_pool);
+    listener->listen(1, std::move(socket));
   }
   ~Service() {
     table.for_each([](Session& session) { session.cut(core::CloseReason::shutdown, true); });
@@ -94,8 +95,10 @@ struct Service {
   net::WallClock clock;
   std::vector<char> scratch = std::vector<char>(256 * 1024);
   std::atomic<std::size_t> gauge{0};
-  upstream::Pool pool;
-  ListenerState state;
+  std::shared_ptr<upstream::Pool> held_pool;
+  upstream::Pool& pool = *held_pool;
+  std::shared_ptr<ListenerState> held_state;
+  ListenerState& state = *held_state;
   upstream::LoneDials lone_dials{loop};
   Context context;
   SessionTable table{loop, 0, 1, gauge};

@@ -2,7 +2,9 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <future>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -13,29 +15,65 @@
 #include "weir/net/listen_socket.h"
 #include "weir/net/loop.h"
 #include "weir/net/resolver.h"
+#include "weir/proxy/listener.h"
 #include "weir/proxy/listener_state.h"
+#include "weir/proxy/session_view.h"
+#include "weir/upstream/pool.h"
 
 namespace weir::app {
 
 // One data thread: its loop, its listening sockets, and every session it accepted, from accept to
-// end. Made, started and joined by the instance's thread; in between everything happens on its own.
+// end. Made, started and joined by the control thread, which waits for what it asks for: a data
+// thread never waits for it. In between everything happens on its own.
 class Worker {
  public:
-  struct Listening {
-    proxy::ListenerState* state;
-    std::vector<net::ListenSocket> sockets;
+  struct Address {
+    proxy::AddressId id;
+    net::ListenSocket socket;
+  };
+  // What becomes of one listener. One that is not here yet begins.
+  struct ListenerChange {
+    std::shared_ptr<proxy::ListenerState> state;
+    std::shared_ptr<upstream::Pool> pool;      // null = it goes, once nobody waits there any more
+    std::vector<Address> opened;               // new addresses
+    std::vector<proxy::AddressId> taken_over;  // from other listeners, with whoever waits there
+    std::vector<proxy::AddressId> closed;
+  };
+  // From one configuration to the next, in one step: no client is accepted in between.
+  struct Change {
+    std::uint64_t config_generation = 1;
+    std::vector<ListenerChange> listeners;
   };
   struct Shared {
     net::Resolver& resolver;
     net::DescriptorBudget& descriptors;
     net::LineLog& access_log;
+    // A listener that was to go has gone from this worker. On the worker's thread.
+    std::function<void(const proxy::ListenerState&)> on_listener_gone = {};
   };
+  using Chosen = std::function<bool(const proxy::Session&)>;
 
   Worker(std::size_t index, std::size_t workers);
   ~Worker();  // join() was called, or start() never was
 
   // Throws when the thread or something it needs cannot be had; then stop().
-  void start(const Shared& shared, std::vector<Listening> listening);
+  void start(const Shared& shared, Change first);
+  [[nodiscard]] std::future<void> apply(Change change);
+
+  // Up to `most` of the sessions that are meant, those with the lowest ids, ascending.
+  [[nodiscard]] std::future<std::vector<proxy::SessionView>> sessions(proxy::SessionFilter filter,
+                                                                      std::size_t most);
+  // Null when it has no such session.
+  [[nodiscard]] std::future<std::unique_ptr<proxy::SessionView>> session(std::uint64_t id);
+  // Ends one session, or those on one backend, dials included; answers how many.
+  [[nodiscard]] std::future<std::size_t> end_session(std::uint64_t id, core::CloseReason reason);
+  [[nodiscard]] std::future<std::size_t> end_sessions(std::shared_ptr<upstream::Backend> backend,
+                                                      core::CloseReason reason);
+  // Of the sessions with this id which worker's it would be.
+  static std::size_t of_session(std::uint64_t id, std::size_t workers) {
+    return static_cast<std::size_t>((id - 1) % workers);
+  }
+
   // Stops accepting; calls `drained` on this worker's thread once no session is left. Any thread.
   void drain(std::function<void()> drained);
   // Ends every session. Any thread.
@@ -49,6 +87,9 @@ class Worker {
 
  private:
   class Thread;  // what belongs to the thread
+
+  template <typename Result, typename Work>
+  std::future<Result> on_thread(Work work);
 
   const std::size_t index_;
   const std::size_t workers_;

@@ -30,13 +30,20 @@ class Health {
   // The state that begins with this verdict, if one does.
   std::optional<HealthState> take(Verdict verdict);
 
+  // Other thresholds from the next verdict on; the state and the row stay.
+  void set_thresholds(std::uint32_t rise, std::uint32_t fall) {
+    assert(rise > 0 && fall > 0);
+    rise_ = rise;
+    fall_ = fall;
+  }
+
   HealthState state() const { return state_; }
   // The checks in a row that speak against the state; at `fall`, or `rise`, it turns.
   std::uint32_t against() const { return against_; }
 
  private:
-  const std::uint32_t rise_;
-  const std::uint32_t fall_;
+  std::uint32_t rise_;
+  std::uint32_t fall_;
   HealthState state_ = HealthState::healthy;
   std::uint32_t against_ = 0;
 };

@@ -1,20 +1,32 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
 
 #include "weir/core/counter.h"
+#include "weir/net/descriptor.h"
 
 namespace weir::net {
 
 class PatientWriter;
+
+// Where lines go: `stdout`, `off`, or a file that is open for appending.
+struct LineTarget {
+  // Throws std::system_error when the file cannot be opened.
+  static LineTarget open(const std::string& name);
+
+  std::string name;
+  Descriptor file;  // none for `off`
+};
 
 // Lines from many workers into one file, through a bounded buffer per worker and one writer thread.
 // A pipe nobody reads or a full disk costs lines, which are counted, and never stalls a worker.
@@ -26,6 +38,8 @@ class LineLog {
     explicit Lane(LineLog& log) : log_(log) {}
     // Queues the line, which ends in '\n', or drops and counts it when the writer is behind.
     void write(std::string_view line);
+    // False while the log is off: nobody needs to make a line.
+    bool wanted() const { return log_.enabled(); }
 
    private:
     friend class LineLog;
@@ -35,9 +49,10 @@ class LineLog {
     core::Counter dropped_;
   };
 
-  // `target` is `stdout`, `off` or a file's path, opened for appending. Throws std::system_error
-  // when it cannot be opened.
-  LineLog(const std::string& target, std::size_t workers);
+  LineLog(LineTarget target, std::size_t workers);
+  // Throws as LineTarget::open() does.
+  LineLog(const std::string& target, std::size_t workers)
+      : LineLog(LineTarget::open(target), workers) {}
   ~LineLog();  // finish()
   LineLog(const LineLog&) = delete;
   LineLog& operator=(const LineLog&) = delete;
@@ -46,11 +61,13 @@ class LineLog {
   // is lost. Called by one thread.
   void finish();
 
-  bool enabled() const { return enabled_; }
+  bool enabled() const { return enabled_.load(std::memory_order_relaxed); }
   Lane& lane(std::size_t worker) { return *lanes_[worker]; }
 
   // Opens the file anew, after a rotation. Any thread; done by the writer.
   void reopen();
+  // Goes on elsewhere; what was queued before goes there too. One thread, that of finish().
+  void retarget(LineTarget target);
   // Lines dropped since the start. Any thread.
   std::uint64_t dropped() const;
 
@@ -60,9 +77,9 @@ class LineLog {
   void drain(std::string& scratch);
   void put(std::string_view text);
   void open();
+  void start_writing(LineTarget target);
 
-  const std::string target_;
-  const bool enabled_;
+  std::atomic<bool> enabled_;
   std::vector<std::unique_ptr<Lane>> lanes_;
 
   std::mutex mutex_;  // guards the wishes below
@@ -70,8 +87,10 @@ class LineLog {
   bool work_ = false;
   bool reopen_ = false;
   bool stop_ = false;
+  std::optional<LineTarget> next_;
 
   // Writer thread from here on.
+  std::string target_;
   std::unique_ptr<PatientWriter> file_;
   core::Counter lost_;  // lines taken over but never written
   std::thread writer_;

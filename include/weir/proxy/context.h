@@ -20,13 +20,14 @@ struct Context {
   net::Loop& loop;
   upstream::DialContext dial;
   net::DescriptorBudget& descriptors;
-  net::LineLog::Lane* access_log;  // null = off
+  net::LineLog::Lane& access_log;
   net::WallClock& clock;
   std::span<char> scratch;  // shared by all sessions: valid within one call only
   core::Rng& rng;
   std::size_t worker;
   SessionTable& sessions;
   upstream::LoneDials& lone_dials;
+  std::uint64_t config_generation = 1;  // that new sessions are served by
 };
 
 }  // namespace weir::proxy

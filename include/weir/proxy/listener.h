@@ -1,42 +1,66 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <list>
 #include <memory>
-#include <vector>
+#include <optional>
 
-#include "weir/net/acceptor.h"
 #include "weir/net/descriptor_budget.h"
+#include "weir/net/listen_socket.h"
 #include "weir/proxy/context.h"
 #include "weir/proxy/listener_state.h"
+#include "weir/upstream/pool.h"
 
 namespace weir::proxy {
 
+// Names one address of one listener on all workers.
+using AddressId = std::uint64_t;
+
 // One listener on one worker: accepts on each of its addresses and makes a session of each client.
 // Loop thread only.
-class Listener final : public net::Acceptor::Owner {
+class Listener {
  public:
-  Listener(const Context& context, ListenerState& state, std::vector<net::ListenSocket> sockets);
+  Listener(const Context& context, std::shared_ptr<ListenerState> state,
+           std::shared_ptr<upstream::Pool> pool);
+  ~Listener();
 
-  // Stops listening. What already waits in an accept queue is accepted and refused in good order
-  // as `shutdown`, never reset. Calls `drained`, perhaps at once, as its last act.
+  const ListenerState& state() const { return *state_; }
+  // Where clients accepted from now on go.
+  void set_pool(std::shared_ptr<upstream::Pool> pool) { pool_ = std::move(pool); }
+
+  void listen(AddressId id, net::ListenSocket socket);
+  // Hands an address over with whoever waits there; nothing if it is not one of this listener's.
+  std::optional<net::ListenSocket> release(AddressId id);
+  // Ends listening there. What already waits in the accept queue is served.
+  void stop(AddressId id);
+  // Ends listening everywhere, likewise; then calls `gone`, perhaps at once, as its last act.
+  void retire(std::function<void()> gone);
+  bool gone() const { return addresses_.empty(); }
+
+  // Stops listening, and refuses what already waits in an accept queue, in good order and never by
+  // a reset, as `shutdown`. Calls `drained`, perhaps at once, as its last act.
   void drain(std::function<void()> drained);
 
  private:
-  bool may_accept() override;
-  void on_accepted(net::Descriptor socket, const net::SocketAddress& peer) override;
-  void on_accept_error(net::AcceptError error) override;
-  void on_batch_over() override;
-  void on_drained() override;
+  class Address;
+
+  bool may_accept();
+  void accepted(net::Descriptor socket, const net::SocketAddress& peer);
+  void failed(net::AcceptError error);
   void report(net::AcceptError error, const char* what);
+  void closed(Address& address);
+  void report_if_gone();
 
   const Context& context_;
-  ListenerState& state_;
+  const std::shared_ptr<ListenerState> state_;
+  std::shared_ptr<upstream::Pool> pool_;
   net::DescriptorShare next_;  // taken before the accept that will need it
-  bool draining_ = false;
-  std::function<void()> drained_;
-  std::size_t undrained_ = 0;
-  std::vector<std::unique_ptr<net::Acceptor>> acceptors_;
+  bool refusing_ = false;
+  std::function<void()> on_gone_;  // set once listening ends everywhere
+  std::list<std::unique_ptr<Address>> addresses_;
+  std::list<std::unique_ptr<Address>> closed_;  // they may still be on the stack
 };
 
 }  // namespace weir::proxy

@@ -5,13 +5,13 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "weir/net/acceptor.h"
 #include "weir/net/log.h"
 #include "weir/proxy/listener_options.h"
 #include "weir/proxy/totals.h"
-#include "weir/upstream/pool.h"
 
 namespace weir::proxy {
 
@@ -36,18 +36,20 @@ class ConnectionGuard {
   ListenerState* state_ = nullptr;
 };
 
-// What all workers share of one listener: its options, its pool, its gauge; and each worker's
-// totals. Outlives every session of it. Any thread.
+// What all workers share of one listener, and what reloads leave of it: its name, its gauge, its
+// bound; and each worker's totals. Outlives every session of it. Any thread.
 class ListenerState {
  public:
-  ListenerState(ListenerOptions options, upstream::Pool& pool, std::size_t workers)
-      : options_(std::move(options)),
-        pool_(pool),
+  ListenerState(const ListenerOptions& options, std::size_t workers)
+      : name_(options.name),
+        most_(options.max_connections),
         workers_(workers),
         totals_(std::make_unique<WorkerTotals[]>(workers)) {}
 
-  const ListenerOptions& options() const { return options_; }
-  upstream::Pool& pool() const { return pool_; }
+  const std::string& name() const { return name_; }
+  // Another bound from now on; it ends no connection.
+  void set_max_connections(std::uint64_t most) { most_.store(most, std::memory_order_relaxed); }
+  std::uint64_t max_connections() const { return most_.load(std::memory_order_relaxed); }
   std::size_t workers() const { return workers_; }
   ListenerTotals& totals(std::size_t worker) { return totals_[worker].totals; }
   const ListenerTotals& totals(std::size_t worker) const { return totals_[worker].totals; }
@@ -63,7 +65,8 @@ class ListenerState {
   [[nodiscard]] ConnectionGuard admit() {
     std::uint64_t now = connections_.load(std::memory_order_relaxed);
     do {
-      if (options_.max_connections != 0 && now >= options_.max_connections) return {};
+      const std::uint64_t most = max_connections();
+      if (most != 0 && now >= most) return {};
     } while (!connections_.compare_exchange_weak(now, now + 1, std::memory_order_relaxed));
     return ConnectionGuard(*this);
   }
@@ -76,8 +79,8 @@ class ListenerState {
 
   static constexpr std::chrono::seconds kLogInterval{10};
 
-  const ListenerOptions options_;
-  upstream::Pool& pool_;
+  const std::string name_;
+  std::atomic<std::uint64_t> most_;  // 0 = bounded only by the process
   const std::size_t workers_;
   std::atomic<std::uint64_t> connections_{0};
   std::array<net::LogRate, net::kAcceptErrors> log_rates_{

@@ -17,6 +17,7 @@
 #include "weir/proxy/listener_state.h"
 #include "weir/proxy/parting.h"
 #include "weir/proxy/relay.h"
+#include "weir/proxy/session_view.h"
 #include "weir/upstream/connector.h"
 
 namespace weir::proxy {
@@ -29,7 +30,8 @@ class Session final : public net::SocketWatcher,
                       public upstream::Connector::Owner,
                       private core::Waiter::Watcher {
  public:
-  Session(const Context& context, ListenerState& listener, net::Descriptor client,
+  Session(const Context& context, std::shared_ptr<ListenerState> listener,
+          std::shared_ptr<upstream::Pool> pool, net::Descriptor client,
           const net::SocketAddress& peer, net::DescriptorShare descriptors);
   ~Session() override;
 
@@ -44,6 +46,11 @@ class Session final : public net::SocketWatcher,
   void on_turn();
 
   std::uint64_t id() const { return id_; }
+  // What an observer sees of it, and whether it is one of those meant.
+  SessionView view() const;
+  bool matches(const SessionFilter& filter) const;
+  // The one that it dials or is connected to; null before, between two dials, and after.
+  const upstream::Backend* backend() const;
 
  private:
   enum class Phase : std::uint8_t { accepted, queued, dialling, relaying, parting, done };
@@ -79,9 +86,10 @@ class Session final : public net::SocketWatcher,
   void write_access_log();
 
   const Context& context_;
-  ListenerState& listener_;
-  upstream::Pool& pool_;
+  const std::shared_ptr<ListenerState> listener_;
+  std::shared_ptr<upstream::Pool> pool_;  // that of the configuration it was served by last
   const std::uint64_t id_;
+  const std::uint64_t config_generation_;
   Phase phase_ = Phase::accepted;
   bool client_sent_something_ = false;
   core::CloseReason reason_ = core::CloseReason::client_closed;

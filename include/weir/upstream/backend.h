@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,9 +13,12 @@
 #include "weir/core/circuit.h"
 #include "weir/core/counter.h"
 #include "weir/core/dial_outcome.h"
+#include "weir/net/journal.h"
 #include "weir/net/socket_address.h"
 #include "weir/upstream/backend_health.h"
+#include "weir/upstream/backend_totals.h"
 #include "weir/upstream/dial_counters.h"
+#include "weir/upstream/duty.h"
 #include "weir/upstream/pool_options.h"
 
 namespace weir::upstream {
@@ -70,22 +74,39 @@ class BackendLease {
   bool alone_ = false;
 };
 
-// One backend of one pool: its options, its gauges and totals. Shared by all workers; outlives
-// every session that uses it. Gauges are atomics, totals are kept per worker.
+class CircuitJournal;
+
+// One backend of one pool, known by name and address: its gauges, its totals, its circuit, its
+// health. Shared by all workers and by the configurations it is part of: what a reload may change
+// about it is changed in place, and nothing else of it is lost. Outlives every session that uses
+// it. Gauges are atomics, totals are kept per worker.
 class Backend {
  public:
   // `pool` is the pool's name, for the log. `seed` is for the circuit's jitter: backends that
-  // should not be probed in step, here or by other instances, need different ones.
-  Backend(BackendOptions options, const ResilienceOptions& resilience, const std::string& pool,
-          std::uint64_t seed, std::size_t workers,
-          const std::optional<HealthOptions>& health = std::nullopt);
+  // should not be probed in step, here or by other instances, need different ones. The journal may
+  // be null.
+  Backend(const BackendOptions& options, const ResilienceOptions& resilience,
+          const std::string& pool, std::uint64_t seed, std::size_t workers,
+          const std::optional<HealthOptions>& health = std::nullopt,
+          net::Journal* journal = nullptr);
   ~Backend();
 
-  const BackendOptions& options() const { return options_; }
-  const std::string& name() const { return options_.name; }
+  const std::string& name() const { return name_; }
+  const core::Endpoint& endpoint() const { return endpoint_; }
   const std::string& address_text() const { return address_text_; }
   // The numeric address; none for a backend given by name.
   const net::SocketAddress& address() const { return address_; }
+
+  // Other limits, thresholds and checks from now on; gauges, circuit and health stay as they are.
+  // Of another address nothing is taken: that is another backend.
+  void retune(const BackendOptions& options, const ResilienceOptions& resilience,
+              const std::optional<HealthOptions>& health, core::TimePoint now);
+
+  // Once it has returned, nobody takes a place against it.
+  void set_duty(const Duty& duty);
+  Duty duty() const;
+  // The gate of duty(), without a lock.
+  bool takes_sessions() const { return places().barred == 0; }
 
   core::Circuit& circuit() { return circuit_; }
   // A selection passed it over because of its circuit.
@@ -93,13 +114,15 @@ class Backend {
   // The circuit at one moment; its `rejects` are all that it kept away.
   core::CircuitStatus circuit_status(core::TimePoint now);
   // Null without active checks.
-  BackendHealth* health() const { return health_.get(); }
+  BackendHealth* health() { return health_.checked() ? &health_ : nullptr; }
   // False when its active checks say so.
-  bool healthy() const { return !health_ || health_->healthy(); }
+  bool healthy() const { return health_.healthy(); }
 
-  // Takes a place; an empty lease when its limit is reached. Exact across workers.
+  // Takes a place; an empty lease when its limit is reached or it takes no sessions. Exact across
+  // workers.
   [[nodiscard]] BackendLease claim();
   bool at_capacity() const;
+  std::uint32_t limit() const { return limit_.load(std::memory_order_relaxed); }
   [[nodiscard]] GaugeGuard count_dial() { return GaugeGuard(dialing_); }
 
   // How many of its places are taken, and whether that is all. For observers.
@@ -109,6 +132,12 @@ class Backend {
     bool full;
   };
   Occupancy occupancy() const;
+  // Nobody is here, and nobody dials it, alone or not. Acquire: what those who were here counted
+  // is seen.
+  bool deserted() const {
+    const Places now = places_.load(std::memory_order_acquire);
+    return now.active == 0 && now.alone == 0;
+  }
 
   std::uint32_t active() const { return places().active; }
   std::uint32_t dialing() const { return dialing_.load(std::memory_order_relaxed); }
@@ -116,6 +145,7 @@ class Backend {
   // Where a dial is counted; `retries` is null for a first one.
   DialCounters counters(std::size_t worker, DialTotals* retries);
   std::uint64_t dials(core::DialOutcome outcome) const;  // over all workers
+  BackendTotals totals(core::TimePoint now);
 
  private:
   friend class BackendLease;
@@ -124,27 +154,33 @@ class Backend {
     DialTotals dials;
   };
 
-  class CircuitJournal;
-
-  // Who is here, in one atomic word, so that the limit holds for both together. Aligned as that
-  // word: clang calls out to libatomic for anything that may be less.
+  // Who is here, and whether anybody may come, in one atomic word, so that the limit holds for all
+  // and an order is obeyed by all. Aligned as that word: clang calls out to libatomic for anything
+  // that may be less.
   struct alignas(std::uint64_t) Places {
     std::uint32_t active = 0;  // dials and sessions
-    std::uint32_t alone = 0;   // dials without a client: one at most
+    std::uint16_t alone = 0;   // dials without a client: one at most
+    std::uint16_t barred = 0;  // 1 = takes no sessions
   };
   Places places() const { return places_.load(std::memory_order_relaxed); }
-  bool full(Places places) const { return limit_ != 0 && places.active + places.alone >= limit_; }
+  bool full(Places places) const {
+    const std::uint32_t most = limit();
+    return most != 0 && places.active + places.alone >= most;
+  }
   // Applies `change` to the places; false when it refuses.
   template <typename Change>
   bool update(const Change& change);
 
-  const BackendOptions options_;
+  const std::string name_;
+  const core::Endpoint endpoint_;
   const std::string address_text_;
   const net::SocketAddress address_;
-  const std::uint32_t limit_;  // dials and sessions together; 0 = none
+  std::atomic<std::uint32_t> limit_;  // dials and sessions together; 0 = none
   const std::unique_ptr<CircuitJournal> journal_;
   core::Circuit circuit_;
-  const std::unique_ptr<BackendHealth> health_;
+  BackendHealth health_;
+  mutable std::mutex duty_mutex_;
+  Duty duty_;
   std::atomic<Places> places_{};
   static_assert(std::atomic<Places>::is_always_lock_free);
   std::atomic<std::uint32_t> dialing_{0};

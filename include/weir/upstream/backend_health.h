@@ -14,6 +14,7 @@
 #include "weir/core/circuit.h"
 #include "weir/core/dial_outcome.h"
 #include "weir/core/health.h"
+#include "weir/net/journal.h"
 #include "weir/upstream/health_options.h"
 
 namespace weir::upstream {
@@ -32,11 +33,17 @@ struct HealthStatus {
 // Outcomes come from one thread.
 class BackendHealth {
  public:
-  // `pool` and `backend` are for the log. The circuit outlives this.
-  BackendHealth(const HealthOptions& options, core::Circuit& circuit, const std::string& pool,
-                std::string backend);
+  // Without options there are no checks, and the backend is healthy. `pool` and `backend` are for
+  // the log and the journal, which may be null. The circuit outlives this.
+  BackendHealth(const std::optional<HealthOptions>& options, core::Circuit& circuit,
+                std::string pool, std::string backend, net::Journal* journal = nullptr);
 
   bool healthy() const { return healthy_.load(std::memory_order_acquire); }
+  bool checked() const { return checked_.load(std::memory_order_relaxed); }
+
+  // Other thresholds; the state and the checks in a row stay. A backend that is no longer checked
+  // is healthy from there, and begins anew when it is checked again.
+  void set_options(const std::optional<HealthOptions>& options);
 
   // A check ended at `now`.
   void take(core::DialOutcome outcome, core::TimePoint now);
@@ -44,14 +51,16 @@ class BackendHealth {
   HealthStatus status() const;
 
  private:
-  void turn(core::HealthState to, core::DialOutcome last, core::TimePoint now);
+  void turn(core::HealthState to, const std::string& cause, core::TimePoint now);
 
-  const HealthOptions options_;
   core::Circuit& circuit_;
-  const std::string about_;
+  const std::string pool_;
   const std::string backend_;
+  net::Journal* const journal_;
+  std::atomic<bool> checked_;
   std::atomic<bool> healthy_{true};
   mutable std::mutex mutex_;
+  HealthOptions options_;
   core::Health health_;
   HealthStatus status_;
 };

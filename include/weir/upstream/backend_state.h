@@ -26,6 +26,7 @@ std::string_view name(BackendState state);
 // there is any.)
 struct Gates {
   bool disabled = false;          // by an operator, or by weight 0
+  bool draining = false;          // by an operator, or gone from the configuration
   bool unhealthy = false;         // by its active checks
   core::CircuitStatus circuit{};  // refuses while it admits nobody
   bool full = false;              // at its limit

@@ -72,6 +72,7 @@ class ClientDial final : private Dial::Owner {
   void start() { dial_.start(); }
   void on_timer() { dial_.on_timer(); }
 
+  const Backend& backend() const { return *selection_.lease; }
   // The address being dialled, as the access log would have it now.
   Attempt attempt(core::DialOutcome outcome) const;
 

@@ -35,6 +35,10 @@ class Connector final : private ClientDial::Owner {
   bool data_follows() const { return data_follows_; }
   void on_timer();
 
+  // Those that have ended, in order.
+  const std::vector<Attempt>& attempts() const { return attempts_; }
+  // The one being dialled; null between two dials.
+  const Backend* backend() const { return dial_ ? &dial_->backend() : nullptr; }
   // What was dialled so far, in order. A dial that is cancelled by the destructor is missing here:
   // take_attempts() adds it as `cancelled`.
   std::vector<Attempt> take_attempts();

@@ -19,15 +19,18 @@ class LoneDials final : public net::Resumable {
   explicit LoneDials(net::Loop& loop);
   ~LoneDials() override;
 
-  // A dial that is not connected yet: it ends as soon as it is.
-  void go_on(std::unique_ptr<ClientDial> dial, net::DescriptorShare descriptors);
+  // A dial that is not connected yet: it ends as soon as it is. The pool is its client's.
+  void go_on(std::unique_ptr<ClientDial> dial, std::shared_ptr<Pool> pool,
+             net::DescriptorShare descriptors);
   // A connection whose backend has been asked and has not answered, until `deadline`. If it was
   // told of its client's end, an end of its own in good order decides nothing.
-  void go_on(Connection connection, core::TimePoint deadline, bool told_of_end,
-             net::DescriptorShare descriptors);
+  void go_on(Connection connection, std::shared_ptr<Pool> pool, core::TimePoint deadline,
+             bool told_of_end, net::DescriptorShare descriptors);
 
   // Cancels them all; none has a verdict.
   void cancel();
+  // Those to one backend.
+  void cancel(const Backend& backend);
   bool empty() const { return live_.empty(); }
 
  private:

@@ -14,6 +14,7 @@
 #include "weir/core/time.h"
 #include "weir/upstream/backend_health.h"
 #include "weir/upstream/backend_state.h"
+#include "weir/upstream/backend_totals.h"
 
 namespace weir::upstream {
 
@@ -58,6 +59,7 @@ struct PoolSnapshot {
   std::array<std::uint64_t, core::kCloseReasons> rejected{};  // by the admission
   std::array<std::uint64_t, core::kDialOutcomes> retries{};   // dials after the first
   std::uint64_t retry_budget_denied = 0;                      // retries that were not made
+  BackendTotals totals;  // of all backends that the pool ever had
   std::vector<BackendSnapshot> backends;
 
   std::uint64_t rejected_as(core::CloseReason reason) const {

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "weir/admin/snapshot.h"
+#include "weir/app/worker.h"
+#include "weir/config/configuration.h"
+#include "weir/net/journal.h"
+#include "weir/net/loop.h"
+#include "weir/net/resolver.h"
+#include "weir/net/socket_address.h"
+#include "weir/proxy/listener_state.h"
+#include "weir/upstream/health_checker.h"
+#include "weir/upstream/pool.h"
+
+namespace weir::app {
+
+struct BindFailure;
+class Rebinding;
+
+// The listeners and the pools: those in force, and those that are gone from the configuration and
+// have sessions still. It takes them from one configuration to the next in three steps: prepare()
+// does all that can fail, take() makes the change, which is then applied by the workers, and
+// after_change() ends what nobody comes to any more. Control thread; snapshots on any.
+class Serving {
+ public:
+  struct Shared {
+    net::Loop& control;
+    net::Resolver& resolver;
+    net::Journal& journal;
+  };
+
+  Serving(const Shared& shared, std::size_t workers);
+  ~Serving();
+
+  // Opens the addresses that are new. Answers the first failure; then nothing has changed.
+  [[nodiscard]] std::optional<BindFailure> prepare(const config::Configuration& next);
+  // What each worker has to change. The pools are those of `next` from here on.
+  std::vector<Worker::Change> take(const config::Configuration& next, std::uint64_t generation);
+  // All workers have changed.
+  void after_change();
+  // One worker has done with a listener that is gone from the configuration.
+  void listener_gone(const proxy::ListenerState& state);
+  // Forgets what is gone and deserted. True while there is more to come.
+  bool tidy();
+
+  const std::vector<std::shared_ptr<upstream::Pool>>& pools() const { return pools_; }
+  // Null when there is none.
+  std::shared_ptr<upstream::Pool> pool(const std::string& name) const;
+  std::vector<net::SocketAddress> addresses(const std::string& listener) const;
+  // Listening sockets, and descriptors that active checks use.
+  std::size_t descriptors() const;
+
+  void append(admin::Snapshot& snapshot) const;  // any thread
+
+ private:
+  struct Served {
+    std::string pool_name;
+    std::shared_ptr<proxy::ListenerState> state;
+    std::shared_ptr<upstream::Pool> pool;
+    std::vector<struct Bind> binds;
+  };
+  struct Leaving {
+    std::shared_ptr<proxy::ListenerState> state;
+    std::shared_ptr<upstream::Pool> pool;
+    std::size_t workers;  // that are not done with it
+  };
+
+  std::vector<std::shared_ptr<upstream::Pool>> next_pools(const config::Configuration& next);
+  std::shared_ptr<upstream::Pool> next_pool(const upstream::PoolOptions& options);
+  void check_on(const std::shared_ptr<upstream::Pool>& pool);
+  void note_removed(const upstream::Pool& before);
+
+  const Shared shared_;
+  const std::size_t workers_;
+  proxy::AddressId last_address_ = 0;
+  std::unique_ptr<Rebinding> prepared_;
+  // Refused once all workers have changed: who waits for a pool that is gone.
+  std::vector<std::pair<std::shared_ptr<upstream::Pool>, const void*>> to_refuse_;
+
+  mutable std::mutex mutex_;  // guards what follows against snapshots
+  std::vector<Served> listeners_;
+  std::vector<Leaving> leaving_;
+  std::vector<std::shared_ptr<upstream::Pool>> pools_;
+  std::vector<std::shared_ptr<upstream::Pool>> removed_pools_;
+  // By pool. At work for as long as the control loop runs: in a drain, too, sessions go by them.
+  std::map<std::string, std::unique_ptr<upstream::HealthChecker>> checkers_;
+};
+
+}  // namespace weir::app

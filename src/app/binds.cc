@@ -1,0 +1,106 @@
+#include "app/binds.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace weir::app {
+namespace {
+
+using core::Endpoint;
+
+bool binds_all_ipv4(const proxy::ListenerOptions& listener, std::uint16_t port) {
+  return std::any_of(listener.bind.begin(), listener.bind.end(), [port](const Endpoint& bind) {
+    return bind.kind == Endpoint::Kind::ipv4 && bind.host == "0.0.0.0" && bind.port == port;
+  });
+}
+
+bool is_tcp(const Endpoint& endpoint) {
+  return endpoint.kind == Endpoint::Kind::ipv4 || endpoint.kind == Endpoint::Kind::ipv6;
+}
+
+// The kernel's choice of a port is another one each time.
+bool any_port(const Endpoint& endpoint) { return is_tcp(endpoint) && endpoint.port == 0; }
+
+}  // namespace
+
+Rebinding::Held* Rebinding::find(const Endpoint& endpoint, const std::string* listener) {
+  const auto found = std::find_if(held_.begin(), held_.end(), [&](const Held& held) {
+    return !held.used && held.bind.written == endpoint &&
+           (listener != nullptr ? held.listener == *listener : !any_port(endpoint));
+  });
+  return found == held_.end() ? nullptr : &*found;
+}
+
+bool Rebinding::port_is_ours(std::uint16_t port) const {
+  return std::any_of(held_.begin(), held_.end(), [port](const Held& held) {
+    return is_tcp(held.bind.written) && held.bind.written.port == port;
+  });
+}
+
+// A port of ours may be joined: `0.0.0.0:5432` follows `127.0.0.1:5432` while that still serves.
+bool Rebinding::open_new(const proxy::ListenerOptions& listener, const Endpoint& wanted,
+                         std::size_t workers, proxy::AddressId id, Listener& to,
+                         std::string& error) const {
+  Endpoint bind = wanted;
+  net::ListenOptions options;
+  options.ipv6_only = bind.kind == Endpoint::Kind::ipv6 && binds_all_ipv4(listener, bind.port);
+  const bool ours = is_tcp(bind) && bind.port != 0 && port_is_ours(bind.port);
+  Listener::Opened opened{id, {}};
+  for (std::size_t worker = 0; worker < workers; ++worker) {
+    if (worker > 0 && opened.sockets[0].is_unix()) {
+      opened.sockets.push_back(opened.sockets[0].share());
+      continue;
+    }
+    options.port = worker > 0 || ours ? net::Port::join : net::Port::claim;
+    net::ListenSocket socket = net::ListenSocket::open(bind, options, error);
+    if (!socket) return false;
+    if (worker == 0) bind.port = socket.address().port();  // chosen by the kernel where it was 0
+    opened.sockets.push_back(std::move(socket));
+  }
+  to.binds.push_back({id, wanted, opened.sockets[0].address()});
+  to.opened.push_back(std::move(opened));
+  return true;
+}
+
+std::optional<BindFailure> Rebinding::open(const std::vector<BoundListener>& now,
+                                           const std::vector<proxy::ListenerOptions>& next,
+                                           std::size_t workers, proxy::AddressId& last_id) {
+  for (const BoundListener& listener : now) {
+    for (const Bind& bind : listener.binds) held_.push_back({bind, listener.name});
+  }
+  // First what each listener has already: nobody else may take that over.
+  std::vector<std::vector<Held*>> kept(next.size());
+  for (std::size_t i = 0; i < next.size(); ++i) {
+    for (const Endpoint& bind : next[i].bind) {
+      Held* const own = find(bind, &next[i].name);
+      if (own != nullptr) own->used = true;
+      kept[i].push_back(own);
+    }
+  }
+  for (std::size_t i = 0; i < next.size(); ++i) {
+    Listener& listener = listeners_.emplace_back();
+    for (std::size_t place = 0; place < next[i].bind.size(); ++place) {
+      const Endpoint& wanted = next[i].bind[place];
+      if (kept[i][place] != nullptr) {
+        listener.binds.push_back(kept[i][place]->bind);
+      } else if (Held* const taken = find(wanted, nullptr)) {
+        taken->used = true;
+        listener.binds.push_back(taken->bind);
+        listener.taken_over.push_back(taken->bind.id);
+      } else {
+        std::string error;
+        if (!open_new(next[i], wanted, workers, ++last_id, listener, error)) {
+          return BindFailure{i, place, wanted.text() + ": " + error};
+        }
+      }
+    }
+  }
+  for (std::size_t i = 0; i < next.size(); ++i) {
+    for (const Held& held : held_) {
+      if (!held.used && held.listener == next[i].name) listeners_[i].closed.push_back(held.bind.id);
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace weir::app

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "weir/core/endpoint.h"
+#include "weir/net/listen_socket.h"
+#include "weir/net/socket_address.h"
+#include "weir/proxy/listener.h"
+#include "weir/proxy/listener_options.h"
+
+namespace weir::app {
+
+// One address that a listener has, on all workers.
+struct Bind {
+  proxy::AddressId id = 0;
+  core::Endpoint written;      // as the configuration has it
+  net::SocketAddress address;  // where it really is
+};
+
+struct BoundListener {
+  std::string name;
+  std::vector<Bind> binds;
+};
+
+// Why an address cannot be had.
+struct BindFailure {
+  std::size_t listener = 0;  // place in the configuration
+  std::size_t bind = 0;      // place in the listener's list
+  std::string message;       // `listener orders: 0.0.0.0:5432: cannot bind: Address in use`
+};
+
+// From the addresses that are bound to those that a configuration needs: which stay, which go to
+// another listener, and which are new, opened for each worker and not given to any. Destroyed
+// unused it closes what it opened, and nothing has happened.
+class Rebinding {
+ public:
+  struct Listener {
+    std::vector<Bind> binds;                   // as they will be
+    std::vector<proxy::AddressId> taken_over;  // of them, from another listener
+    std::vector<proxy::AddressId> closed;      // had before, and wanted by nobody
+    struct Opened {
+      proxy::AddressId id;
+      std::vector<net::ListenSocket> sockets;  // by worker
+    };
+    std::vector<Opened> opened;
+  };
+
+  // Answers the first failure, or nothing when all is open. `last_id` counts on.
+  std::optional<BindFailure> open(const std::vector<BoundListener>& now,
+                                  const std::vector<proxy::ListenerOptions>& next,
+                                  std::size_t workers, proxy::AddressId& last_id);
+
+  std::vector<Listener>& listeners() { return listeners_; }  // in the order of the configuration
+
+ private:
+  struct Held {
+    Bind bind;
+    std::string listener;
+    bool used = false;
+  };
+
+  Held* find(const core::Endpoint& endpoint, const std::string* listener);
+  bool port_is_ours(std::uint16_t port) const;
+  bool open_new(const proxy::ListenerOptions& listener, const core::Endpoint& wanted,
+                std::size_t workers, proxy::AddressId id, Listener& to, std::string& error) const;
+
+  std::vector<Held> held_;
+  std::vector<Listener> listeners_;
+};
+
+}  // namespace weir::app

@@ -1,0 +1,249 @@
+#include "weir/app/serving.h"
+
+#include <algorithm>
+#include <random>
+#include <utility>
+
+#include "app/binds.h"
+#include "weir/net/log.h"
+#include "weir/net/steady_clock.h"
+
+namespace weir::app {
+namespace {
+
+std::shared_ptr<upstream::Pool> find(const std::vector<std::shared_ptr<upstream::Pool>>& pools,
+                                     const std::string& name) {
+  const auto found = std::find_if(pools.begin(), pools.end(), [&name](const auto& pool) {
+    return pool->options().name == name;
+  });
+  return found == pools.end() ? nullptr : *found;
+}
+
+template <typename Counts>
+void add(Counts& sum, const auto& counters) {
+  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += counters[i].value();
+}
+
+admin::Snapshot::Listener shown(const proxy::ListenerState& state, const upstream::Pool& pool) {
+  admin::Snapshot::Listener listener;
+  listener.name = state.name();
+  listener.pool = pool.options().name;
+  listener.max_connections = state.max_connections();
+  listener.connections = state.connections();
+  for (std::size_t worker = 0; worker < state.workers(); ++worker) {
+    const proxy::ListenerTotals& totals = state.totals(worker);
+    listener.accepted += totals.accepted.value();
+    listener.bytes_in += totals.bytes_in.value();
+    listener.bytes_out += totals.bytes_out.value();
+    add(listener.accept_errors, totals.accept_errors);
+    add(listener.closed, totals.closed);
+  }
+  return listener;
+}
+
+bool deserted(upstream::Pool& pool) {
+  const core::AdmissionSnapshot admission = pool.admission().snapshot();
+  if (admission.active != 0 || admission.pending != 0) return false;
+  return std::all_of(pool.backends().begin(), pool.backends().end(),
+                     [](const auto& backend) { return backend->deserted(); });
+}
+
+}  // namespace
+
+Serving::Serving(const Shared& shared, std::size_t workers) : shared_(shared), workers_(workers) {}
+
+Serving::~Serving() = default;
+
+std::optional<BindFailure> Serving::prepare(const config::Configuration& next) {
+  std::vector<BoundListener> now;
+  for (const Served& served : listeners_) now.push_back({served.state->name(), served.binds});
+  prepared_ = std::make_unique<Rebinding>();
+  auto failure = prepared_->open(now, next.listeners, workers_, last_address_);
+  if (failure) prepared_.reset();
+  return failure;
+}
+
+std::shared_ptr<upstream::Pool> Serving::next_pool(const upstream::PoolOptions& options) {
+  std::shared_ptr<upstream::Pool> before = find(pools_, options.name);
+  if (before && before->options() == options) return before;
+  if (!before) {
+    before = find(removed_pools_, options.name);
+    std::erase(removed_pools_, before);
+  }
+  if (!before) return upstream::Pool::make(options, workers_, &shared_.journal);
+  return upstream::Pool::reload(before, options, shared_.control.refresh_now());
+}
+
+void Serving::check_on(const std::shared_ptr<upstream::Pool>& pool) {
+  auto& checker = checkers_[pool->options().name];
+  if (!pool->options().health) {
+    checker.reset();
+  } else if (checker) {
+    checker->retune(pool);
+  } else {
+    checker = std::make_unique<upstream::HealthChecker>(shared_.control, shared_.resolver, pool,
+                                                        std::random_device{}());
+  }
+}
+
+void Serving::note_removed(const upstream::Pool& before) {
+  for (const auto& backend : before.backends()) {
+    if (!backend->duty().removed) continue;
+    shared_.journal.add(net::EventKind::removed, before.options().name, backend->name(), "removed",
+                        "not in the configuration any more; its sessions run on");
+  }
+}
+
+std::vector<std::shared_ptr<upstream::Pool>> Serving::next_pools(
+    const config::Configuration& next) {
+  std::vector<std::shared_ptr<upstream::Pool>> pools;
+  for (const upstream::PoolOptions& options : next.pools) pools.push_back(next_pool(options));
+  for (const auto& before : pools_) {
+    const std::shared_ptr<upstream::Pool> after = find(pools, before->options().name);
+    if (!after) {
+      checkers_.erase(before->options().name);
+      removed_pools_.push_back(before);
+    } else if (after != before) {
+      note_removed(*before);
+    }
+  }
+  for (const auto& pool : pools) {
+    if (find(pools_, pool->options().name) != pool) check_on(pool);
+  }
+  return pools;
+}
+
+std::vector<Worker::Change> Serving::take(const config::Configuration& next,
+                                          std::uint64_t generation) {
+  const std::lock_guard lock(mutex_);
+  const std::unique_ptr<Rebinding> rebinding = std::move(prepared_);
+  std::vector<std::shared_ptr<upstream::Pool>> pools = next_pools(next);
+  std::vector<Worker::Change> changes(workers_);
+  for (Worker::Change& change : changes) change.config_generation = generation;
+  const auto all_workers = [&changes](const Worker::ListenerChange& like) {
+    for (Worker::Change& change : changes) {
+      change.listeners.push_back(
+          {like.state, like.pool, {}, like.taken_over, like.closed});
+    }
+  };
+
+  std::vector<Served> served;
+  for (std::size_t i = 0; i < next.listeners.size(); ++i) {
+    const proxy::ListenerOptions& options = next.listeners[i];
+    Rebinding::Listener& binds = rebinding->listeners()[i];
+    const auto before =
+        std::find_if(listeners_.begin(), listeners_.end(), [&options](const Served& each) {
+          return each.state && each.state->name() == options.name;
+        });
+    Served& now = served.emplace_back();
+    now.pool = find(pools, options.pool);
+    now.binds = binds.binds;
+    if (before == listeners_.end()) {
+      now.state = std::make_shared<proxy::ListenerState>(options, workers_);
+    } else {
+      now.state = std::move(before->state);
+      now.state->set_max_connections(options.max_connections);
+      if (!find(pools, before->pool->options().name)) {
+        to_refuse_.emplace_back(before->pool, now.state.get());
+      }
+    }
+    all_workers({now.state, now.pool, {}, binds.taken_over, binds.closed});
+    for (Rebinding::Listener::Opened& opened : binds.opened) {
+      net::log(net::LogLevel::info, "listener " + options.name, "listening on {}",
+               opened.sockets[0].address().text());
+      for (std::size_t worker = 0; worker < workers_; ++worker) {
+        changes[worker].listeners.back().opened.push_back(
+            {opened.id, std::move(opened.sockets[worker])});
+      }
+    }
+  }
+  for (Served& before : listeners_) {
+    if (!before.state) continue;  // goes on
+    leaving_.push_back({before.state, before.pool, workers_});
+    all_workers({before.state, nullptr, {}, {}, {}});
+  }
+  listeners_ = std::move(served);
+  pools_ = std::move(pools);
+  return changes;
+}
+
+void Serving::after_change() {
+  for (const auto& [pool, listener] : std::exchange(to_refuse_, {})) {
+    pool->admission().retire(listener);
+  }
+}
+
+// Nobody comes through it any more: who waits behind it is told.
+void Serving::listener_gone(const proxy::ListenerState& state) {
+  const std::lock_guard lock(mutex_);
+  for (Leaving& leaving : leaving_) {
+    if (leaving.state.get() != &state || --leaving.workers > 0) continue;
+    leaving.pool->admission().retire(leaving.state.get());
+    net::log(net::LogLevel::info, "listener " + state.name(), "closed; {} sessions run on",
+             state.connections());
+  }
+}
+
+bool Serving::tidy() {
+  const std::lock_guard lock(mutex_);
+  const core::TimePoint now = shared_.control.refresh_now();
+  bool more = false;
+  for (const auto& pool : pools_) {
+    for (const std::string& backend : pool->state().forget_deserted(now)) {
+      net::log(net::LogLevel::info, "pool " + pool->options().name,
+               "backend {}: its last session has ended", backend);
+      shared_.journal.add(net::EventKind::removed, pool->options().name, backend, "gone",
+                          "its last session has ended");
+    }
+    more = more || !pool->state().removed().empty();
+  }
+  std::erase_if(removed_pools_, [](const auto& pool) { return deserted(*pool); });
+  std::erase_if(leaving_, [](const Leaving& leaving) {
+    return leaving.workers == 0 && leaving.state->connections() == 0;
+  });
+  return more || !removed_pools_.empty() || !leaving_.empty();
+}
+
+std::shared_ptr<upstream::Pool> Serving::pool(const std::string& name) const {
+  return find(pools_, name);
+}
+
+std::vector<net::SocketAddress> Serving::addresses(const std::string& listener) const {
+  const std::lock_guard lock(mutex_);
+  std::vector<net::SocketAddress> addresses;
+  for (const Served& served : listeners_) {
+    if (served.state->name() != listener) continue;
+    for (const Bind& bind : served.binds) addresses.push_back(bind.address);
+  }
+  return addresses;
+}
+
+std::size_t Serving::descriptors() const {
+  std::size_t sum = 0;
+  for (const Served& served : listeners_) sum += served.binds.size() * workers_;
+  for (const auto& pool : pools_) {
+    if (pool->options().health) sum += pool->size();
+  }
+  return sum;
+}
+
+void Serving::append(admin::Snapshot& snapshot) const {
+  const std::lock_guard lock(mutex_);
+  for (const Served& served : listeners_) {
+    snapshot.listeners.push_back(shown(*served.state, *served.pool));
+    for (const Bind& bind : served.binds) {
+      snapshot.listeners.back().bind.push_back(bind.address.text());
+    }
+  }
+  for (const Leaving& leaving : leaving_) {
+    snapshot.listeners.push_back(shown(*leaving.state, *leaving.pool));
+    snapshot.listeners.back().draining = true;
+  }
+  for (const auto& pool : pools_) snapshot.pools.push_back(pool->snapshot(snapshot.taken));
+  for (const auto& pool : removed_pools_) {
+    snapshot.pools.push_back(pool->snapshot(snapshot.taken));
+    snapshot.pools.back().removed = true;
+  }
+}
+
+}  // namespace weir::app
