@@ -82,6 +82,32 @@ inline std::string random_value(const Key& key, core::Rng& rng) {
   return "";
 }
 
+inline Description* member(Description& mapping, std::string_view key) {
+  for (Description& child : mapping.children) {
+    if (child.key == key) return &child;
+  }
+  return nullptr;
+}
+
+// The place of `pools[].timeouts.idle`, or null; `pick` chooses an item of each list on the way.
+template <typename Pick>
+Description* find_value(Description& tree, std::string_view path, const Pick& pick) {
+  Description* place = &tree;
+  while (place && !path.empty()) {
+    std::string_view part = path.substr(0, path.find('.'));
+    path.remove_prefix(std::min(part.size() + 1, path.size()));
+    const bool list = part.ends_with("[]");
+    if (list) part.remove_suffix(2);
+    place = member(*place, part);
+    if (place && list) place = pick(*place);
+  }
+  return place;
+}
+
+inline Description* first_at(Description& tree, std::string_view path) {
+  return find_value(tree, path, [](Description& list) { return &list.children.at(0); });
+}
+
 class RandomConfiguration {
  public:
   explicit RandomConfiguration(std::uint64_t seed)
@@ -110,27 +136,11 @@ class RandomConfiguration {
   core::Rng& rng() { return rng_; }
 
  private:
-  Description* member(Description& mapping, std::string_view key) {
-    for (Description& child : mapping.children) {
-      if (child.key == key) return &child;
-    }
-    return nullptr;
-  }
-
   Description& any(Description& list) { return list.children[rng_.below(list.children.size())]; }
 
   void change_value(Description& tree) {
     const Key& key = all_keys()[rng_.below(all_keys().size())];
-    Description* place = &tree;
-    std::string_view rest = key.path;
-    while (place && !rest.empty()) {
-      std::string_view part = rest.substr(0, rest.find('.'));
-      rest.remove_prefix(std::min(part.size() + 1, rest.size()));
-      const bool list = part.ends_with("[]");
-      if (list) part.remove_suffix(2);
-      place = member(*place, part);
-      if (place && list) place = &any(*place);
-    }
+    Description* place = find_value(tree, key.path, [&](Description& list) { return &any(list); });
     if (!place) return;
     if (key.type == Type::addresses) {
       place->children.assign(1 + rng_.below(2), {});
