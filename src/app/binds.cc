@@ -8,9 +8,11 @@ namespace {
 
 using core::Endpoint;
 
-bool binds_all_ipv4(const proxy::ListenerOptions& listener, std::uint16_t port) {
-  return std::any_of(listener.bind.begin(), listener.bind.end(), [port](const Endpoint& bind) {
-    return bind.kind == Endpoint::Kind::ipv4 && bind.host == "0.0.0.0" && bind.port == port;
+// Whether the listener has a `0.0.0.0` of the same port beside this address.
+bool for_ipv6_only(const proxy::ListenerOptions& listener, const Endpoint& wanted) {
+  if (wanted.kind != Endpoint::Kind::ipv6) return false;
+  return std::any_of(listener.bind.begin(), listener.bind.end(), [&wanted](const Endpoint& bind) {
+    return bind.kind == Endpoint::Kind::ipv4 && bind.host == "0.0.0.0" && bind.port == wanted.port;
   });
 }
 
@@ -23,9 +25,10 @@ bool any_port(const Endpoint& endpoint) { return is_tcp(endpoint) && endpoint.po
 
 }  // namespace
 
-Rebinding::Held* Rebinding::find(const Endpoint& endpoint, const std::string* listener) {
+Rebinding::Held* Rebinding::find(const Endpoint& endpoint, bool ipv6_only,
+                                 const std::string* listener) {
   const auto found = std::find_if(held_.begin(), held_.end(), [&](const Held& held) {
-    return !held.used && held.bind.written == endpoint &&
+    return !held.used && held.bind.written == endpoint && held.bind.ipv6_only == ipv6_only &&
            (listener != nullptr ? held.listener == *listener : !any_port(endpoint));
   });
   return found == held_.end() ? nullptr : &*found;
@@ -43,7 +46,7 @@ bool Rebinding::open_new(const proxy::ListenerOptions& listener, const Endpoint&
                          std::string& error) const {
   Endpoint bind = wanted;
   net::ListenOptions options;
-  options.ipv6_only = bind.kind == Endpoint::Kind::ipv6 && binds_all_ipv4(listener, bind.port);
+  options.ipv6_only = for_ipv6_only(listener, bind);
   const bool ours = is_tcp(bind) && bind.port != 0 && port_is_ours(bind.port);
   Listener::Opened opened{id, {}};
   for (std::size_t worker = 0; worker < workers; ++worker) {
@@ -57,7 +60,7 @@ bool Rebinding::open_new(const proxy::ListenerOptions& listener, const Endpoint&
     if (worker == 0) bind.port = socket.address().port();  // chosen by the kernel where it was 0
     opened.sockets.push_back(std::move(socket));
   }
-  to.binds.push_back({id, wanted, opened.sockets[0].address()});
+  to.binds.push_back({id, wanted, options.ipv6_only, opened.sockets[0].address()});
   to.opened.push_back(std::move(opened));
   return true;
 }
@@ -72,7 +75,7 @@ std::optional<BindFailure> Rebinding::open(const std::vector<BoundListener>& now
   std::vector<std::vector<Held*>> kept(next.size());
   for (std::size_t i = 0; i < next.size(); ++i) {
     for (const Endpoint& bind : next[i].bind) {
-      Held* const own = find(bind, &next[i].name);
+      Held* const own = find(bind, for_ipv6_only(next[i], bind), &next[i].name);
       if (own != nullptr) own->used = true;
       kept[i].push_back(own);
     }
@@ -83,7 +86,7 @@ std::optional<BindFailure> Rebinding::open(const std::vector<BoundListener>& now
       const Endpoint& wanted = next[i].bind[place];
       if (kept[i][place] != nullptr) {
         listener.binds.push_back(kept[i][place]->bind);
-      } else if (Held* const taken = find(wanted, nullptr)) {
+      } else if (Held* const taken = find(wanted, for_ipv6_only(next[i], wanted), nullptr)) {
         taken->used = true;
         listener.binds.push_back(taken->bind);
         listener.taken_over.push_back(taken->bind.id);

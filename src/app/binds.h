@@ -18,6 +18,7 @@ namespace weir::app {
 struct Bind {
   proxy::AddressId id = 0;
   core::Endpoint written;      // as the configuration has it
+  bool ipv6_only = false;      // `[::]` beside a `0.0.0.0`: settled when it was bound
   net::SocketAddress address;  // where it really is
 };
 
@@ -63,7 +64,7 @@ class Rebinding {
     bool used = false;
   };
 
-  Held* find(const core::Endpoint& endpoint, const std::string* listener);
+  Held* find(const core::Endpoint& endpoint, bool ipv6_only, const std::string* listener);
   bool port_is_ours(std::uint16_t port) const;
   bool open_new(const proxy::ListenerOptions& listener, const core::Endpoint& wanted,
                 std::size_t workers, proxy::AddressId id, Listener& to, std::string& error) const;

@@ -6,32 +6,28 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
-#include <random>
+#include <future>
 #include <system_error>
 #include <utility>
 
-#include "weir/app/worker.h"
-#include "weir/net/descriptor_budget.h"
-#include "weir/net/line_log.h"
+#include "app/binds.h"
+#include "app/instance_parts.h"
 #include "weir/net/log.h"
-#include "weir/net/loop.h"
-#include "weir/net/resolver.h"
-#include "weir/net/signals.h"
 #include "weir/net/steady_clock.h"
-#include "weir/net/timer.h"
 #include "weir/net/wall_clock.h"
-#include "weir/proxy/listener_state.h"
-#include "weir/upstream/health_checker.h"
-#include "weir/upstream/pool.h"
 
 namespace weir::app {
 namespace {
 
 using net::LogLevel;
 
-// Descriptors kept free of sessions: for name look-ups, log files, and the admin side. Active
-// checks have one more for each backend.
+// Descriptors kept free of sessions: for name look-ups, log files, and the admin side. Listening
+// sockets have their own, and so have active checks.
 constexpr std::size_t kReservedDescriptors = 32;
+
+// How soon what has ended by itself is noticed: drains, backends that were removed. Only while
+// there is something to notice.
+constexpr std::chrono::milliseconds kTidyInterval(100);
 
 std::size_t worker_count(const AppOptions& options) {
   if (options.workers > 0) return static_cast<std::size_t>(options.workers);
@@ -41,192 +37,107 @@ std::size_t worker_count(const AppOptions& options) {
   return static_cast<std::size_t>(std::max(CPU_COUNT(&usable), 1));
 }
 
-std::size_t checked_backends(const std::vector<upstream::PoolOptions>& pools) {
-  std::size_t sum = 0;
-  for (const upstream::PoolOptions& pool : pools) {
-    if (pool.health) sum += pool.backends.size();
+std::unique_ptr<net::LineLog> open_access_log(const std::string& target, std::size_t workers) {
+  try {
+    return std::make_unique<net::LineLog>(target, workers);
+  } catch (const std::system_error& error) {
+    throw StartError("access log: cannot open " + target + ": " + error.code().message());
   }
-  return sum;
-}
-
-bool binds_all_ipv4(const proxy::ListenerOptions& listener, std::uint16_t port) {
-  for (const core::Endpoint& bind : listener.bind) {
-    if (bind.kind == core::Endpoint::Kind::ipv4 && bind.host == "0.0.0.0" && bind.port == port) {
-      return true;
-    }
-  }
-  return false;
-}
-
-template <typename Counts>
-void add(Counts& sum, const auto& counters) {
-  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += counters[i].value();
 }
 
 }  // namespace
 
-class Instance::Parts {
- public:
-  explicit Parts(const config::Configuration& configuration);
-  ~Parts();
-
-  void handle_signals();
-  int run();
-  void drain();
-  void post_drain() {
-    control_.post([this] { drain(); });
-  }
-  admin::Snapshot snapshot() const;
-  std::vector<net::SocketAddress> addresses(const std::string& listener) const;
-
- private:
-  void stop_workers();
-  void make_pools();
-  void make_listeners();
-  void start_checks();
-  std::vector<std::vector<Worker::Listening>> open_sockets();
-  void open_binds(proxy::ListenerState& listener,
-                  std::vector<std::vector<Worker::Listening>>& by_worker);
-  void on_signal(int number);
-  void worker_drained();
-
-  const config::Configuration configuration_;
-  const std::size_t worker_count_;
-  net::Loop control_;
-  std::vector<std::unique_ptr<Worker>> workers_;
-  net::Resolver resolver_;  // answers to workers' loops, so it goes before them
-  std::unique_ptr<net::LineLog> access_log_;
-  std::vector<std::unique_ptr<upstream::Pool>> pools_;
-  // At work for as long as the control loop runs: in a drain, too, sessions dial and go by them.
-  std::vector<std::unique_ptr<upstream::HealthChecker>> checkers_;
-  std::vector<std::unique_ptr<proxy::ListenerState>> listeners_;
-  std::vector<std::vector<net::SocketAddress>> addresses_;  // by listener
-  std::unique_ptr<net::DescriptorBudget> descriptors_;
-
-  std::unique_ptr<net::Signals> signals_;
-  net::Timer deadline_;
-  bool draining_ = false;
-  std::size_t undrained_ = 0;
-};
-
-Instance::Parts::Parts(const config::Configuration& configuration)
-    : configuration_(configuration),
+Instance::Parts::Parts(const config::Configuration& configuration, const std::string& file)
+    : in_force_(configuration),
       worker_count_(worker_count(configuration.app)),
+      descriptor_limit_(net::raise_descriptor_limit()),
       resolver_(control_, {}),
-      deadline_(control_, [this] {
-        net::log(LogLevel::warning, "weir",
-                 "the shutdown deadline has passed: {} sessions are cut off", snapshot().sessions);
-        for (const auto& worker : workers_) worker->cut(core::CloseReason::shutdown, true);
-      }) {
+      access_log_(open_access_log(configuration.app.access_log, worker_count_)),
+      serving_({control_, resolver_, journal_}, worker_count_),
+      engine_{control_, workers_, serving_, journal_},
+      operations_(engine_),
+      deadline_(control_,
+                [this] {
+                  net::log(LogLevel::warning, "weir",
+                           "the shutdown deadline has passed: {} sessions are cut off",
+                           snapshot().sessions);
+                  for (const auto& worker : workers_) {
+                    worker->cut(core::CloseReason::shutdown, true);
+                  }
+                }),
+      tidy_(control_, [this] { tidy(); }) {
   std::signal(SIGPIPE, SIG_IGN);
-  const std::size_t limit = net::raise_descriptor_limit();
-  try {
-    access_log_ = std::make_unique<net::LineLog>(configuration_.app.access_log, worker_count_);
-  } catch (const std::system_error& error) {
-    throw StartError("access log: cannot open " + configuration_.app.access_log + ": " +
-                     error.code().message());
-  }
-  make_pools();
-  make_listeners();
   for (std::size_t index = 0; index < worker_count_; ++index) {
     workers_.push_back(std::make_unique<Worker>(index, worker_count_));
   }
-  auto sockets = open_sockets();
+  bind_first();
+  own_descriptors_ = net::open_descriptors() - serving_.listening_descriptors();
+  size_descriptors();
+  start_workers();
+  reloading_ = std::make_unique<Reloading>(
+      engine_,
+      Reloading::Process{*access_log_, [this](const auto& next) { adopt(next); },
+                         [](const auto&) { return std::nullopt; }},
+      in_force_, file);
+  room_ = std::make_unique<ControlRoom>(
+      engine_, operations_, *reloading_,
+      ControlRoom::Process{in_force_, control_.now(), [this] { return snapshot(); },
+                           [this] { return draining_; }, [this] { drain("operator"); }});
+  tidy_.arm(control_.refresh_now() + kTidyInterval);
+}
 
-  const std::size_t kept =
-      net::open_descriptors() + kReservedDescriptors + checked_backends(configuration_.pools);
-  const std::size_t room = limit > kept ? limit - kept : 0;
+Instance::Parts::~Parts() { stop_workers(); }
+
+void Instance::Parts::bind_first() {
+  if (const auto failure = serving_.prepare(in_force_)) {
+    throw StartError("listener " + in_force_.listeners[failure->listener].name + ": " +
+                     failure->message);
+  }
+  first_changes_ = serving_.take(in_force_, 1);
+}
+
+void Instance::Parts::size_descriptors() {
+  const std::size_t kept = own_descriptors_ + kReservedDescriptors + serving_.descriptors();
+  const std::size_t room = descriptor_limit_ > kept ? descriptor_limit_ - kept : 0;
+  if (descriptors_) return descriptors_->set_capacity(room);
   if (room < net::DescriptorShare::kPerSession) {
-    throw StartError("the descriptor limit of " + std::to_string(limit) +
+    throw StartError("the descriptor limit of " + std::to_string(descriptor_limit_) +
                      " leaves no room for a session (raise `ulimit -Hn`)");
   }
   descriptors_ = std::make_unique<net::DescriptorBudget>(room);
   net::log(LogLevel::info, "weir", "{} workers; {} descriptors allow {} sessions at once",
-           worker_count_, limit, room / net::DescriptorShare::kPerSession);
+           worker_count_, descriptor_limit_, room / net::DescriptorShare::kPerSession);
+}
 
-  const Worker::Shared shared{resolver_, *descriptors_, *access_log_};
+void Instance::Parts::start_workers() {
+  const Worker::Shared shared{resolver_, *descriptors_, *access_log_,
+                              [this](const proxy::ListenerState& state) {
+                                control_.post([this, &state] { serving_.listener_gone(state); });
+                              }};
   try {
     for (std::size_t index = 0; index < worker_count_; ++index) {
-      workers_[index]->start(shared, std::move(sockets[index]));
+      workers_[index]->start(shared, std::move(first_changes_[index]));
     }
   } catch (const std::exception& error) {
     stop_workers();
     throw StartError(std::string("cannot start the workers: ") + error.what());
   }
-  start_checks();
 }
 
-Instance::Parts::~Parts() { stop_workers(); }
-
 void Instance::Parts::stop_workers() {
+  engine_.ended = true;
   for (const auto& worker : workers_) worker->stop();
 }
 
-void Instance::Parts::make_pools() {
-  for (const upstream::PoolOptions& options : configuration_.pools) {
-    pools_.push_back(std::make_unique<upstream::Pool>(options, worker_count_));
-  }
+void Instance::Parts::adopt(const config::Configuration& configuration) {
+  net::set_log(configuration.app.log);
+  size_descriptors();
+  tidy_.arm(control_.refresh_now() + kTidyInterval);
 }
 
-void Instance::Parts::start_checks() {
-  for (const auto& pool : pools_) {
-    if (!pool->options().health) continue;
-    checkers_.push_back(std::make_unique<upstream::HealthChecker>(control_, resolver_, *pool,
-                                                                  std::random_device{}()));
-  }
-}
-
-void Instance::Parts::make_listeners() {
-  for (const proxy::ListenerOptions& options : configuration_.listeners) {
-    for (const auto& pool : pools_) {
-      if (pool->options().name != options.pool) continue;
-      listeners_.push_back(std::make_unique<proxy::ListenerState>(options, *pool, worker_count_));
-    }
-  }
-  addresses_.resize(listeners_.size());
-}
-
-std::vector<std::vector<Worker::Listening>> Instance::Parts::open_sockets() {
-  std::vector<std::vector<Worker::Listening>> by_worker(worker_count_);
-  for (std::size_t i = 0; i < listeners_.size(); ++i) {
-    for (auto& listening : by_worker) listening.push_back({listeners_[i].get(), {}});
-    open_binds(*listeners_[i], by_worker);
-    for (const net::ListenSocket& socket : by_worker[0].back().sockets) {
-      addresses_[i].push_back(socket.address());
-    }
-  }
-  return by_worker;
-}
-
-void Instance::Parts::open_binds(proxy::ListenerState& listener,
-                                 std::vector<std::vector<Worker::Listening>>& by_worker) {
-  for (core::Endpoint bind : listener.options().bind) {
-    net::ListenOptions options;
-    options.ipv6_only =
-        bind.kind == core::Endpoint::Kind::ipv6 && binds_all_ipv4(listener.options(), bind.port);
-    std::string where = bind.text();
-    for (auto& listening : by_worker) {
-      auto& sockets = listening.back().sockets;
-      const auto& first = by_worker[0].back().sockets;
-      const bool claimed = &listening != &by_worker[0];
-      if (claimed && first.back().is_unix()) {
-        sockets.push_back(first.back().share());
-        continue;
-      }
-      options.port = claimed ? net::Port::join : net::Port::claim;
-      std::string error;
-      net::ListenSocket socket = net::ListenSocket::open(bind, options, error);
-      if (!socket) {
-        throw StartError("listener " + listener.options().name + ": " + where + ": " + error);
-      }
-      if (!claimed) {
-        bind.port = socket.address().port();  // chosen by the kernel where it was 0
-        net::log(LogLevel::info, "listener " + listener.options().name, "listening on {}",
-                 bind.text());
-      }
-      sockets.push_back(std::move(socket));
-    }
-  }
+void Instance::Parts::tidy() {
+  const bool drains = operations_.tidy();
+  if (serving_.tidy() || drains) tidy_.arm(control_.refresh_now() + kTidyInterval);
 }
 
 void Instance::Parts::handle_signals() {
@@ -241,10 +152,10 @@ void Instance::Parts::on_signal(int number) {
       net::log(LogLevel::info, "weir", "log files reopened");
       return;
     case SIGHUP:
+      reloading_->reload(std::nullopt, "SIGHUP");
+      return;
     case SIGUSR2:
-      net::log(LogLevel::warning, "weir", "{} ignored: this version cannot {}",
-               number == SIGHUP ? "SIGHUP" : "SIGUSR2",
-               number == SIGHUP ? "reload" : "upgrade in place");
+      net::log(LogLevel::warning, "weir", "SIGUSR2 ignored: this version cannot upgrade in place");
       return;
     default:
       break;
@@ -255,7 +166,7 @@ void Instance::Parts::on_signal(int number) {
     net::stop_log();
     std::_Exit(1);
   }
-  drain();
+  drain(number == SIGINT ? "SIGINT" : "SIGTERM");
 }
 
 int Instance::Parts::run() {
@@ -263,18 +174,40 @@ int Instance::Parts::run() {
   return 0;
 }
 
-void Instance::Parts::drain() {
+void Instance::Parts::control(const std::function<void(admin::Control&)>& work) {
+  std::promise<void> done;
+  control_.post([&] {
+    work(*room_);
+    done.set_value();
+  });
+  done.get_future().get();
+}
+
+admin::Reload Instance::Parts::reload(config::LoadResult loaded) {
+  admin::Reload reload;
+  control([&](admin::Control&) { reload = reloading_->reload(std::move(loaded), "test"); });
+  return reload;
+}
+
+void Instance::Parts::post_drain() {
+  control_.post([this] { drain("test"); });
+}
+
+void Instance::Parts::drain(const std::string& cause) {
   if (draining_) return;
   draining_ = true;
-  const core::Duration bound = configuration_.app.shutdown_deadline;
-  net::log(LogLevel::info, "weir", "draining: {} sessions have {}", snapshot().sessions,
-           bound == core::Duration::zero()
-               ? std::string("no deadline")
-               : fmt::format("{:g} s", std::chrono::duration<double>(bound).count()));
+  const core::Duration bound = in_force_.app.shutdown_deadline;
+  const std::string left =
+      fmt::format("{} sessions have {}", snapshot().sessions,
+                  bound == core::Duration::zero()
+                      ? std::string("no deadline")
+                      : fmt::format("{:g} s", std::chrono::duration<double>(bound).count()));
+  net::log(LogLevel::info, "weir", "draining: {}", left);
+  journal_.add(net::EventKind::shutdown, "", "", "draining", cause + "; " + left);
   control_.refresh_now();
   deadline_.arm(core::deadline(control_.now(), bound));
   // Nobody waits for a turn that will not come.
-  for (const auto& pool : pools_) pool->admission().shut_down();
+  for (const auto& pool : serving_.all_pools()) pool->admission().shut_down();
   undrained_ = workers_.size();
   for (const auto& worker : workers_) {
     worker->drain([this] { control_.post([this] { worker_drained(); }); });
@@ -284,6 +217,7 @@ void Instance::Parts::drain() {
 void Instance::Parts::worker_drained() {
   if (--undrained_ > 0) return;
   deadline_.cancel();
+  engine_.ended = true;
   for (const auto& worker : workers_) worker->join();
   access_log_->finish();
   net::log(LogLevel::info, "weir", "drained");
@@ -295,38 +229,22 @@ admin::Snapshot Instance::Parts::snapshot() const {
   result.taken = net::steady_now();
   result.taken_at = net::wall_now();
   for (const auto& worker : workers_) result.sessions += worker->sessions();
-  for (const auto& state : listeners_) {
-    admin::Snapshot::Listener& listener = result.listeners.emplace_back();
-    listener.name = state->options().name;
-    listener.connections = state->connections();
-    for (std::size_t worker = 0; worker < worker_count_; ++worker) {
-      const proxy::ListenerTotals& totals = std::as_const(*state).totals(worker);
-      listener.accepted += totals.accepted.value();
-      listener.bytes_in += totals.bytes_in.value();
-      listener.bytes_out += totals.bytes_out.value();
-      add(listener.accept_errors, totals.accept_errors);
-      add(listener.closed, totals.closed);
-    }
-  }
-  for (const auto& pool : pools_) result.pools.push_back(pool->snapshot(result.taken));
+  serving_.append(result);
   result.access_log_dropped = access_log_->dropped();
   result.open_fds = net::open_descriptors();
   return result;
 }
 
-std::vector<net::SocketAddress> Instance::Parts::addresses(const std::string& listener) const {
-  for (std::size_t i = 0; i < listeners_.size(); ++i) {
-    if (listeners_[i]->options().name == listener) return addresses_[i];
-  }
-  return {};
-}
-
-Instance::Instance(const config::Configuration& configuration)
-    : parts_(std::make_unique<Parts>(configuration)) {}
+Instance::Instance(const config::Configuration& configuration, const std::string& file)
+    : parts_(std::make_unique<Parts>(configuration, file)) {}
 Instance::~Instance() = default;
 void Instance::handle_signals() { parts_->handle_signals(); }
 int Instance::run() { return parts_->run(); }
 void Instance::drain() { parts_->post_drain(); }
+void Instance::control(const std::function<void(admin::Control&)>& work) { parts_->control(work); }
+admin::Reload Instance::reload(config::LoadResult loaded) {
+  return parts_->reload(std::move(loaded));
+}
 admin::Snapshot Instance::snapshot() const { return parts_->snapshot(); }
 std::vector<net::SocketAddress> Instance::addresses(const std::string& listener) const {
   return parts_->addresses(listener);

@@ -26,11 +26,11 @@ constexpr int kUsage = 2;   // wrong usage or an invalid configuration
 using Held = std::unique_ptr<net::HeldSignals>;
 Held hold_signals() { return std::make_unique<net::HeldSignals>(app::Instance::kSignals); }
 
-int serve(const config::Configuration& configuration, Held held) {
+int serve(const config::Configuration& configuration, const std::string& file, Held held) {
   net::start_log(configuration.app.log);
   int code = kFailed;
   try {
-    app::Instance instance(configuration);
+    app::Instance instance(configuration, file);
     instance.handle_signals();
     held.reset();
     code = instance.run();
@@ -49,7 +49,7 @@ int demo() {
     const app::DemoBackends backends({"a", "b", "c"});
     std::fputs(app::demo_greeting().c_str(), stdout);
     std::fflush(stdout);
-    return serve(app::demo_configuration(backends), std::move(held));
+    return serve(app::demo_configuration(backends), "", std::move(held));
   } catch (const std::exception& error) {
     fmt::print(stderr, "weir: {}\n", error.what());
     return kFailed;
@@ -62,7 +62,7 @@ int load_and(const std::string& file, bool check) {
     fmt::print(stderr, "{}\n", problem.text(file));
   }
   if (!loaded.configuration) return kUsage;
-  if (!check) return serve(*loaded.configuration, hold_signals());
+  if (!check) return serve(*loaded.configuration, file, hold_signals());
   fmt::print("{}: ok\n", file);
   return 0;
 }

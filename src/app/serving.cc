@@ -63,6 +63,8 @@ std::optional<BindFailure> Serving::prepare(const config::Configuration& next) {
   return failure;
 }
 
+void Serving::give_up() { prepared_.reset(); }
+
 std::shared_ptr<upstream::Pool> Serving::next_pool(const upstream::PoolOptions& options) {
   std::shared_ptr<upstream::Pool> before = find(pools_, options.name);
   if (before && before->options() == options) return before;
@@ -113,6 +115,18 @@ std::vector<std::shared_ptr<upstream::Pool>> Serving::next_pools(
   return pools;
 }
 
+// One that comes back while sessions of it live on is the same again.
+std::shared_ptr<proxy::ListenerState> Serving::state_of(const proxy::ListenerOptions& options) {
+  const auto before = std::find_if(
+      leaving_.begin(), leaving_.end(),
+      [&options](const Leaving& leaving) { return leaving.state->name() == options.name; });
+  if (before == leaving_.end()) return std::make_shared<proxy::ListenerState>(options, workers_);
+  std::shared_ptr<proxy::ListenerState> state = std::move(before->state);
+  leaving_.erase(before);
+  state->set_max_connections(options.max_connections);
+  return state;
+}
+
 std::vector<Worker::Change> Serving::take(const config::Configuration& next,
                                           std::uint64_t generation) {
   const std::lock_guard lock(mutex_);
@@ -122,8 +136,7 @@ std::vector<Worker::Change> Serving::take(const config::Configuration& next,
   for (Worker::Change& change : changes) change.config_generation = generation;
   const auto all_workers = [&changes](const Worker::ListenerChange& like) {
     for (Worker::Change& change : changes) {
-      change.listeners.push_back(
-          {like.state, like.pool, {}, like.taken_over, like.closed});
+      change.listeners.push_back({like.state, like.pool, {}, like.taken_over, like.closed});
     }
   };
 
@@ -139,7 +152,7 @@ std::vector<Worker::Change> Serving::take(const config::Configuration& next,
     now.pool = find(pools, options.pool);
     now.binds = binds.binds;
     if (before == listeners_.end()) {
-      now.state = std::make_shared<proxy::ListenerState>(options, workers_);
+      now.state = state_of(options);
     } else {
       now.state = std::move(before->state);
       now.state->set_max_connections(options.max_connections);
@@ -218,9 +231,20 @@ std::vector<net::SocketAddress> Serving::addresses(const std::string& listener) 
   return addresses;
 }
 
-std::size_t Serving::descriptors() const {
+std::vector<std::shared_ptr<upstream::Pool>> Serving::all_pools() const {
+  std::vector<std::shared_ptr<upstream::Pool>> all = pools_;
+  all.insert(all.end(), removed_pools_.begin(), removed_pools_.end());
+  return all;
+}
+
+std::size_t Serving::listening_descriptors() const {
   std::size_t sum = 0;
   for (const Served& served : listeners_) sum += served.binds.size() * workers_;
+  return sum;
+}
+
+std::size_t Serving::descriptors() const {
+  std::size_t sum = listening_descriptors();
   for (const auto& pool : pools_) {
     if (pool->options().health) sum += pool->size();
   }

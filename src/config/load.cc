@@ -59,10 +59,18 @@ Draft read(const Node& root, Source& source, const std::string& directory) {
 }
 
 LoadResult unreadable(std::string message) {
-  return {std::nullopt, {{1, 1, "", std::move(message), false}}};
+  LoadResult result;
+  result.problems.push_back({1, 1, "", std::move(message), false});
+  return result;
 }
 
 }  // namespace
+
+Problem LoadResult::problem(std::string path, std::string message) const {
+  const auto found = places.find(path);
+  const auto [line, column] = found == places.end() ? std::pair{1, 1} : found->second;
+  return {line, column, std::move(path), std::move(message), false};
+}
 
 LoadResult load(std::string_view text, const std::string& directory,
                 const Environment& environment) {
@@ -72,9 +80,20 @@ LoadResult load(std::string_view text, const std::string& directory,
   if (const std::optional<Node> root = parse_document(text, problems)) {
     Draft draft = read(*root, source, directory);
     if (!problems.any_error()) result.configuration = std::move(draft.configuration);
+    for (auto& [path, at] : source.take_places()) {
+      result.places.emplace(path, std::pair{at.line, at.column});
+    }
   }
   result.problems = problems.take();
   return result;
+}
+
+Environment process_environment() {
+  return [](std::string_view name) -> std::optional<std::string> {
+    const char* value = std::getenv(std::string(name).c_str());
+    if (!value) return std::nullopt;
+    return value;
+  };
 }
 
 LoadResult load_file(const std::string& file) {
@@ -88,11 +107,7 @@ LoadResult load_file(const std::string& file) {
     return unreadable(fmt::format("cannot read the file: {}", std::strerror(errno)));
   }
   const std::string directory = std::filesystem::path(file).parent_path().string();
-  return load(text, directory, [](std::string_view name) -> std::optional<std::string> {
-    const char* value = std::getenv(std::string(name).c_str());
-    if (!value) return std::nullopt;
-    return value;
-  });
+  return load(text, directory, process_environment());
 }
 
 }  // namespace weir::config

@@ -50,6 +50,7 @@ bool Source::expect(const Node& node, Node::Kind kind, const std::string& path,
 
 std::optional<Scalar> Source::scalar(const Node& node, std::string path, const Key& key) {
   if (!expect(node, Node::Kind::scalar, path, key.allowed)) return std::nullopt;
+  places_.emplace(path, node.at);
   Substituted substituted = substitute(node.text, environment_);
   if (!substituted.error.empty()) {
     error(node.at, std::move(path), std::move(substituted.error));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 
@@ -41,9 +42,13 @@ class Source {
 
   std::optional<Scalar> scalar(const Node& node, std::string path, const Key& key);
 
+  // Where each value that was read stands.
+  std::map<std::string, Position> take_places() { return std::move(places_); }
+
  private:
   Problems& problems_;
   const Environment& environment_;
+  std::map<std::string, Position> places_;
 };
 
 }  // namespace weir::config

@@ -31,7 +31,7 @@ std::size_t open_descriptors() {
 bool DescriptorBudget::take(std::size_t count) {
   std::size_t used = used_.load(std::memory_order_relaxed);
   do {
-    if (used + count > capacity_) return false;
+    if (used + count > capacity()) return false;
   } while (!used_.compare_exchange_weak(used, used + count, std::memory_order_relaxed));
   return true;
 }

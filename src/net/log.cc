@@ -37,10 +37,10 @@ class StderrSink final : public spdlog::sinks::base_sink<spdlog::details::null_m
 };
 
 struct Log {
-  LogFormat format = LogFormat::text;
   std::shared_ptr<PatientWriter> out;
   std::shared_ptr<spdlog::details::thread_pool> writer;
-  std::shared_ptr<spdlog::logger> leveled;
+  std::shared_ptr<spdlog::logger> text;
+  std::shared_ptr<spdlog::logger> json;
   std::shared_ptr<spdlog::logger> raw;
 };
 
@@ -53,6 +53,7 @@ Log& the_log() {
 
 constexpr int kSilent = static_cast<int>(LogLevel::error) + 1;
 std::atomic<int> the_level{kSilent};
+std::atomic<LogFormat> the_format{LogFormat::text};
 
 std::shared_ptr<spdlog::logger> make_logger(const Log& log, const char* pattern) {
   auto logger = std::make_shared<spdlog::async_logger>(
@@ -82,13 +83,17 @@ spdlog::level::level_enum to_spdlog(LogLevel level) {
 
 void start_log(const LogOptions& options) {
   Log& log = the_log();
-  log.format = options.format;
   log.out = std::make_shared<PatientWriter>(Descriptor(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)));
   log.writer = std::make_shared<spdlog::details::thread_pool>(kQueue, 1);
-  log.leveled = make_logger(log, options.format == LogFormat::json
-                                     ? R"({"ts":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l",%v})"
-                                     : "%Y-%m-%dT%H:%M:%S.%eZ %-7l %v");
+  log.json = make_logger(log, R"({"ts":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l",%v})");
+  log.text = make_logger(log, "%Y-%m-%dT%H:%M:%S.%eZ %-7l %v");
   log.raw = make_logger(log, "%v");
+  set_log(options);
+}
+
+void set_log(const LogOptions& options) {
+  if (!the_log().writer) return;
+  the_format.store(options.format, std::memory_order_relaxed);
   the_level.store(static_cast<int>(options.level), std::memory_order_relaxed);
 }
 
@@ -105,12 +110,12 @@ bool log_enabled(LogLevel level) {
 
 void write_log(LogLevel level, std::string_view about, std::string_view text) {
   const Log& log = the_log();
-  if (!log.leveled) return;
-  const std::string line = log.format == LogFormat::json
-                               ? fmt::format(R"("about":"{}","message":"{}")",
-                                             core::json_escaped(about), core::json_escaped(text))
-                               : fmt::format("{}: {}", about, text);
-  log.leveled->log(to_spdlog(level), line);
+  if (!log.text) return;
+  const bool json = the_format.load(std::memory_order_relaxed) == LogFormat::json;
+  const std::string line = json ? fmt::format(R"("about":"{}","message":"{}")",
+                                              core::json_escaped(about), core::json_escaped(text))
+                                : fmt::format("{}: {}", about, text);
+  (json ? log.json : log.text)->log(to_spdlog(level), line);
 }
 
 void write_raw(std::string_view line) {

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,16 +21,16 @@ namespace {
 struct Story {
   explicit Story(const std::string& backend)
       : options(configuration(backend)),
-        pool(options.pools[0], 1),
-        state(options.listeners[0], pool, 1) {
+        pool(upstream::Pool::make(options.pools[0], 1)),
+        state(std::make_shared<proxy::ListenerState>(options.listeners[0], 1)) {
     std::string error;
-    std::vector<ListenSocket> sockets;
-    sockets.push_back(ListenSocket::open(options.listeners[0].bind[0], {}, error));
-    REQUIRE_MESSAGE(sockets[0], error);
-    address = sockets[0].address();
-    std::vector<Worker::Listening> listening;
-    listening.push_back({&state, std::move(sockets)});
-    worker.start({resolver, descriptors, log}, std::move(listening));
+    ListenSocket socket = ListenSocket::open(options.listeners[0].bind[0], {}, error);
+    REQUIRE_MESSAGE(socket, error);
+    address = socket.address();
+    Worker::Change first;
+    first.listeners.push_back({state, pool, {}, {}, {}});
+    first.listeners[0].opened.push_back({1, std::move(socket)});
+    worker.start({resolver, descriptors, log}, std::move(first));
   }
   ~Story() {
     worker.cut(core::CloseReason::shutdown, true);
@@ -37,8 +38,8 @@ struct Story {
   }
 
   const config::Configuration options;
-  upstream::Pool pool;
-  proxy::ListenerState state;
+  const std::shared_ptr<upstream::Pool> pool;
+  const std::shared_ptr<proxy::ListenerState> state;
   Loop control;
   Worker worker{0, 1};
   Resolver resolver{control, {}};

@@ -42,7 +42,9 @@ TEST_CASE("first_byte: an end before any byte is a failure, the first byte a suc
       session.backend->say("a");
       session.client.hear("a");
       weir.wait_until(
-          [](const admin::Snapshot& now) { return now.backend("servers", "b1").circuit.fails == 0; },
+          [](const admin::Snapshot& now) {
+            return now.backend("servers", "b1").circuit.fails == 0;
+          },
           "the answer counts");
       session.backend->close();
       session.client.expect_end();

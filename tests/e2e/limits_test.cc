@@ -162,7 +162,8 @@ TEST_CASE("ADM-04: a backend's limit holds when half of the dials are refused an
     while (!served.empty()) {
       const std::size_t left = served.size();
       const admin::Snapshot now = scene.weir.wait_until(
-          [left](const admin::Snapshot& each) { return each.sessions == left; }, "others have left");
+          [left](const admin::Snapshot& each) { return each.sessions == left; },
+          "others have left");
       CHECK(now.backend("servers", "b1").active == 0);
       CHECK(now.backend("servers", "b2").active == left);
       for (const Stopwatch since; scene.service.connections() != left; silence(1ms)) {

@@ -75,7 +75,8 @@ TEST_CASE("refusal: max_connections is exact on four workers") {
     client.close();
   }
   CHECK(heard == kAdmitted);
-  scene.weir.wait_until([](const admin::Snapshot& state) { return state.sessions == 0; }, "the end");
+  scene.weir.wait_until([](const admin::Snapshot& state) { return state.sessions == 0; },
+                        "the end");
   CHECK(scene.weir.snapshot().listener("front").closed_as(CloseReason::listener_full) ==
         kClients - kAdmitted);
   CHECK(!scene.backend.has_waiting());

@@ -20,15 +20,18 @@ constexpr milliseconds kLook(2);
 constexpr milliseconds kQuiet(500);
 milliseconds most_quiet_cpu() { return slow() ? 100ms : 25ms; }
 
-config::Configuration configuration(const std::string& yaml, const std::string& access_log, At at) {
+std::string all_of(const std::vector<config::Problem>& problems) {
+  std::string text;
+  for (const config::Problem& problem : problems) text += "\n" + problem.text("test");
+  return text;
+}
+
+// The text as it is loaded, with what is changed for tests.
+config::LoadResult load(const std::string& yaml, const std::string& access_log) {
   config::LoadResult loaded =
       config::load(yaml, "/", [](std::string_view) { return std::nullopt; });
-  if (!loaded.configuration) {
-    std::string problems = "the configuration is refused:";
-    for (const config::Problem& problem : loaded.problems) problems += "\n" + problem.text("test");
-    throw ScriptFailure(problems + "\n" + yaml, at);
-  }
-  config::Configuration result = std::move(*loaded.configuration);
+  if (!loaded.configuration) return loaded;
+  config::Configuration& result = *loaded.configuration;
   for (proxy::ListenerOptions& listener : result.listeners) {
     for (core::Endpoint& bind : listener.bind) bind.port = 0;
   }
@@ -36,7 +39,14 @@ config::Configuration configuration(const std::string& yaml, const std::string& 
   if (result.app.shutdown_deadline == app::AppOptions().shutdown_deadline) {
     result.app.shutdown_deadline = 200ms;
   }
-  return result;
+  if (result.app.admin_socket == app::AppOptions().admin_socket) result.app.admin_socket.clear();
+  return loaded;
+}
+
+config::Configuration configuration(const std::string& yaml, const std::string& access_log, At at) {
+  config::LoadResult loaded = load(yaml, access_log);
+  if (loaded.configuration) return std::move(*loaded.configuration);
+  throw ScriptFailure("the configuration is refused:" + all_of(loaded.problems) + "\n" + yaml, at);
 }
 
 std::uint64_t accepted(const admin::Snapshot& now) {
@@ -91,6 +101,27 @@ TestWeir::~TestWeir() {
   CHECK_MESSAGE(at_rest(snapshot()), snapshot().json());
 }
 
+admin::Reload TestWeir::try_reload(const std::string& yaml) {
+  return instance_->reload(load(yaml, folder_.file("access.log")));
+}
+
+admin::Reload TestWeir::reload(const std::string& yaml, At at) {
+  const std::size_t before = listening_sockets();
+  admin::Reload reload = try_reload(yaml);
+  if (!reload.accepted) throw ScriptFailure("refused:" + all_of(reload.problems), at);
+  descriptors_at_start_ += listening_sockets();
+  descriptors_at_start_ -= before;
+  return reload;
+}
+
+std::size_t TestWeir::listening_sockets() {
+  std::size_t binds = 0;
+  for (const auto& listener : snapshot().listeners) binds += listener.bind.size();
+  std::size_t workers = 0;
+  control([&workers](admin::Control& control) { workers = control.status().workers; });
+  return binds * workers;
+}
+
 net::SocketAddress TestWeir::address(const std::string& listener, std::size_t place) const {
   return instance_->addresses(listener).at(place);
 }
@@ -109,7 +140,7 @@ admin::Snapshot TestWeir::wait_until(const Wish& wish, const std::string& what, 
 }
 
 admin::Snapshot TestWeir::wait_until_within(milliseconds quiet_bound, const Wish& wish,
-                                          const std::string& what, At at) const {
+                                            const std::string& what, At at) const {
   const Stopwatch watch;
   admin::Snapshot now = wait_until(wish, what, at);
   watch.expect_at_most(quiet_bound, at);

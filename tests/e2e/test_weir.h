@@ -35,13 +35,20 @@ class TestWeir {
     return Stream::connect(address(), buffers, at);
   }
 
+  // Replaces the configuration, with the same changes to the text. Binds are the same when they are
+  // written the same, port included.
+  admin::Reload reload(const std::string& yaml, At at = At::here());
+  admin::Reload try_reload(const std::string& yaml);  // may be refused
+  // Does something with what the admin side has.
+  void control(const std::function<void(admin::Control&)>& work) { instance_->control(work); }
+
   admin::Snapshot snapshot() const { return instance_->snapshot(); }
   // Waits until a snapshot is as wished, and answers it.
   using Wish = std::function<bool(const admin::Snapshot&)>;
   admin::Snapshot wait_until(const Wish& wish, const std::string& what, At at = At::here()) const;
   // The same, with a bound as for Stopwatch::expect_at_most().
   admin::Snapshot wait_until_within(milliseconds quiet_bound, const Wish& wish,
-                                  const std::string& what, At at = At::here()) const;
+                                    const std::string& what, At at = At::here()) const;
 
   // The access log once it has `lines` lines; it must not get more.
   std::vector<LogEntry> log(std::size_t lines, At at = At::here()) const;
@@ -65,6 +72,7 @@ class TestWeir {
 
  private:
   std::size_t own_descriptors() const;
+  std::size_t listening_sockets();
   void serve_a_fresh_client(Backend& backend, At at);
 
   Folder folder_;

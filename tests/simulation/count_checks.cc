@@ -70,7 +70,7 @@ void Simulation::check_backends() {
   std::uint64_t sum = 0;
   for (std::size_t place = 0; place < active.size(); ++place) {
     const upstream::Backend& backend = pool_->backend(place);
-    const std::uint32_t most = backend.options().max_active;
+    const std::uint32_t most = backend.limit();
     sum += backend.active();
     check(backend.active() == active[place], "a backend's active is not its dials and sessions");
     check(most == 0 || active[place] <= most, "a backend over its capacity");

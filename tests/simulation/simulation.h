@@ -115,9 +115,9 @@ class Simulation {
 
   void check(bool holds, std::string_view law) { laws_.check(holds, law); }
   bool broken() const { return laws_.broken().has_value(); }
-  bool weighs(std::size_t place) const { return pool_->backend(place).options().weight > 0; }
+  bool weighs(std::size_t place) const { return pool_->weight(place) > 0; }
   bool has_room(std::size_t place) const {
-    const std::uint32_t most = pool_->backend(place).options().max_active;
+    const std::uint32_t most = pool_->options().backends[place].max_active;
     return most == 0 || active_[place] < most;
   }
   const core::RetryOptions& retry() const { return scenario_.pool.resilience.retry; }

@@ -36,7 +36,7 @@ Simulation::View Simulation::look(const Client& client) const {
         view.left = Left::some;
         if (!view.tier) view.tier = tier;
         if (view.tier != tier) continue;
-        view.candidates.push_back({i, pool_->backend(place).options().weight, active_[place]});
+        view.candidates.push_back({i, pool_->weight(place), active_[place]});
       }
     }
   }

@@ -25,7 +25,7 @@ struct Story {
   core::CircuitStatus seen() { return circuit.status(kNow); }
 
   core::Circuit circuit{{}, 1};
-  BackendHealth health{{.rise = 2, .fall = 3}, circuit, "orders", "pg-a"};
+  BackendHealth health{HealthOptions{.rise = 2, .fall = 3}, circuit, "orders", "pg-a"};
 };
 
 }  // namespace
@@ -126,7 +126,7 @@ TEST_CASE(
   };
   Witness witness;
   core::Circuit circuit({}, 1, &witness);
-  BackendHealth health({.rise = 1, .fall = 1}, circuit, "orders", "pg-a");
+  BackendHealth health(HealthOptions{.rise = 1, .fall = 1}, circuit, "orders", "pg-a");
   witness.health = &health;
   circuit.admit(kNow).fail(kNow);
   health.take(DialOutcome::refused, kNow);

@@ -363,7 +363,7 @@ TEST_CASE("a dial that its client has no time for any more goes on alone, and it
   LoneDials lone(story.loop);
   auto dial = story.connector->take_lone_dial();
   REQUIRE(dial);
-  lone.go_on(std::move(dial), {});
+  lone.go_on(std::move(dial), nullptr, {});
   story.connector.reset();
   CHECK(story.pool.backend(0).active() == 0);
   CHECK(story.pool.backend(0).dialing() == 1);

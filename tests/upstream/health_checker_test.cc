@@ -38,7 +38,8 @@ PoolOptions checked(const std::vector<std::string>& addresses, const HealthOptio
 // The checks of one pool, on a loop turned by hand.
 struct Story {
   explicit Story(const PoolOptions& options)
-      : pool(options, 1), checker(std::make_unique<HealthChecker>(loop, resolver, pool, 1)) {}
+      : held_pool(std::make_shared<Pool>(options, 1)),
+        checker(std::make_unique<HealthChecker>(loop, resolver, held_pool, 1)) {}
 
   HealthStatus status(std::size_t place = 0) const {
     return pool.backend(place).health()->status();
@@ -64,7 +65,8 @@ struct Story {
   Loop loop;
   DnsServer dns{loop};
   Resolver resolver{loop, {.servers = dns.address(), .tries = 1, .ttl_floor = 10ms}};
-  Pool pool;
+  std::shared_ptr<Pool> held_pool;
+  Pool& pool = *held_pool;
   std::unique_ptr<HealthChecker> checker;
 };
 

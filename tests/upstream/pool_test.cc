@@ -16,7 +16,7 @@ std::vector<core::Candidate> all_of(const Pool& pool, std::size_t tier) {
   std::vector<core::Candidate> candidates;
   const auto& places = pool.tiers()[tier].backends;
   for (std::size_t i = 0; i < places.size(); ++i) {
-    candidates.push_back({i, pool.backend(places[i]).options().weight, 0});
+    candidates.push_back({i, pool.weight(places[i]), 0});
   }
   return candidates;
 }

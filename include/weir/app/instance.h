@@ -1,14 +1,17 @@
 #pragma once
 
 #include <csignal>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "weir/admin/control.h"
 #include "weir/admin/snapshot.h"
 #include "weir/config/configuration.h"
+#include "weir/config/load.h"
 #include "weir/net/socket_address.h"
 
 namespace weir::app {
@@ -23,8 +26,9 @@ struct StartError : std::runtime_error {
 class Instance {
  public:
   // Binds everything and starts the workers; from its return on, clients are served. Throws
-  // StartError, and then nothing is left running or bound.
-  explicit Instance(const config::Configuration& configuration);
+  // StartError, and then nothing is left running or bound. `file` is what a reload reads again;
+  // empty = there is none.
+  explicit Instance(const config::Configuration& configuration, const std::string& file = {});
   ~Instance();  // cuts off whatever still runs
 
   // The signals that mean something to weir.
@@ -39,6 +43,11 @@ class Instance {
   // Begins to drain: nothing new is accepted, running sessions have until `shutdown.deadline`. Any
   // thread.
   void drain();
+
+  // Waits until `work` has been done on the control thread. From any other, while run() runs.
+  void control(const std::function<void(admin::Control&)>& work);
+  // A reload with what was loaded already, in the same way.
+  admin::Reload reload(config::LoadResult loaded);
 
   admin::Snapshot snapshot() const;  // any thread
 

@@ -41,6 +41,8 @@ class Serving {
 
   // Opens the addresses that are new. Answers the first failure; then nothing has changed.
   [[nodiscard]] std::optional<BindFailure> prepare(const config::Configuration& next);
+  // Closes them again.
+  void give_up();
   // What each worker has to change. The pools are those of `next` from here on.
   std::vector<Worker::Change> take(const config::Configuration& next, std::uint64_t generation);
   // All workers have changed.
@@ -54,7 +56,10 @@ class Serving {
   // Null when there is none.
   std::shared_ptr<upstream::Pool> pool(const std::string& name) const;
   std::vector<net::SocketAddress> addresses(const std::string& listener) const;
-  // Listening sockets, and descriptors that active checks use.
+  // Those that serve, and those that are gone and have sessions still.
+  std::vector<std::shared_ptr<upstream::Pool>> all_pools() const;
+  std::size_t listening_descriptors() const;
+  // The same, and those that active checks use.
   std::size_t descriptors() const;
 
   void append(admin::Snapshot& snapshot) const;  // any thread
@@ -74,6 +79,7 @@ class Serving {
 
   std::vector<std::shared_ptr<upstream::Pool>> next_pools(const config::Configuration& next);
   std::shared_ptr<upstream::Pool> next_pool(const upstream::PoolOptions& options);
+  std::shared_ptr<proxy::ListenerState> state_of(const proxy::ListenerOptions& options);
   void check_on(const std::shared_ptr<upstream::Pool>& pool);
   void note_removed(const upstream::Pool& before);
 

@@ -51,7 +51,6 @@ class Worker {
     // A listener that was to go has gone from this worker. On the worker's thread.
     std::function<void(const proxy::ListenerState&)> on_listener_gone = {};
   };
-  using Chosen = std::function<bool(const proxy::Session&)>;
 
   Worker(std::size_t index, std::size_t workers);
   ~Worker();  // join() was called, or start() never was

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "weir/config/configuration.h"
@@ -25,9 +27,17 @@ struct Problem {
 // Looks a `${NAME}` up; nullopt = unset.
 using Environment = std::function<std::optional<std::string>(std::string_view name)>;
 
+// This process's.
+Environment process_environment();
+
 struct LoadResult {
   std::optional<Configuration> configuration;  // absent exactly when there is an error
   std::vector<Problem> problems;               // in the order of the file; errors and warnings
+  // Line and column of each value that the file has, by its path, for what is found out later.
+  std::map<std::string, std::pair<int, int>> places;
+
+  // An error about the value at `path`; where the file has none, about the file.
+  Problem problem(std::string path, std::string message) const;
 };
 
 // Reads and validates the text of a configuration file. All errors are reported at once, except

@@ -23,11 +23,13 @@ class DescriptorBudget {
   [[nodiscard]] bool take(std::size_t count);
   void give_back(std::size_t count);
 
-  std::size_t capacity() const { return capacity_; }
+  // Those in use beyond a smaller capacity are given back in their time.
+  void set_capacity(std::size_t capacity) { capacity_.store(capacity, std::memory_order_relaxed); }
+  std::size_t capacity() const { return capacity_.load(std::memory_order_relaxed); }
   std::size_t used() const { return used_.load(std::memory_order_relaxed); }
 
  private:
-  const std::size_t capacity_;
+  std::atomic<std::size_t> capacity_;
   std::atomic<std::size_t> used_{0};
 };
 

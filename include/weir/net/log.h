@@ -13,6 +13,8 @@
 namespace weir::net {
 
 void start_log(const LogOptions& options);
+// Another level and format from now on; nothing unless it has started.
+void set_log(const LogOptions& options);
 // Writes what is queued and ends the writer thread.
 void stop_log();
 

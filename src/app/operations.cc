@@ -1,0 +1,161 @@
+#include "app/operations.h"
+
+#include <fmt/format.h>
+
+#include <future>
+#include <utility>
+#include <vector>
+
+#include "weir/net/log.h"
+
+namespace weir::app {
+namespace {
+
+std::string seconds(core::Duration span) {
+  return fmt::format("{:g} s", std::chrono::duration<double>(span).count());
+}
+
+constexpr const char* kOperator = "operator";
+
+}  // namespace
+
+std::shared_ptr<upstream::Backend> Operations::find(const std::string& pool,
+                                                    const std::string& backend) {
+  const std::shared_ptr<upstream::Pool> there = engine_.serving.pool(pool);
+  return there ? there->find(backend) : nullptr;
+}
+
+void Operations::tell(net::EventKind kind, const std::string& pool, const std::string& backend,
+                      const std::string& to, const std::string& cause) {
+  net::log(net::LogLevel::info, "pool " + pool, "backend {}: {}: {}", backend, to, cause);
+  engine_.journal.add(kind, pool, backend, to, cause);
+}
+
+bool Operations::drain(const std::string& pool, const std::string& backend,
+                       std::optional<core::Duration> deadline) {
+  const std::shared_ptr<upstream::Backend> there = find(pool, backend);
+  if (!there) return false;
+  forget_drain(*there);
+  upstream::Duty duty = there->duty();
+  duty.disabled = false;
+  duty.draining = true;
+  const core::TimePoint now = engine_.control.refresh_now();
+  duty.drain_until = deadline ? now + *deadline : core::kNever;
+  there->set_duty(duty);
+  Drain& begun = drains_.emplace_back();
+  begun.pool = pool;
+  begun.backend = there;
+  if (deadline) {
+    begun.deadline = std::make_unique<net::Timer>(
+        engine_.control, [this, pool, there] { deadline_passed(pool, there); });
+    begun.deadline->arm(duty.drain_until);
+  }
+  tell(net::EventKind::drain, pool, backend, "draining",
+       fmt::format("{}; {} sessions have {}", kOperator, there->active(),
+                   deadline ? seconds(*deadline) : "no deadline"));
+  return true;
+}
+
+void Operations::deadline_passed(const std::string& pool,
+                                 const std::shared_ptr<upstream::Backend>& backend) {
+  const std::size_t ended = end_sessions(backend, core::CloseReason::backend_drained);
+  if (ended == 0) return;
+  tell(net::EventKind::drain, pool, backend->name(), "deadline",
+       fmt::format("the deadline has passed: {} sessions are cut off", ended));
+}
+
+bool Operations::disable(const std::string& pool, const std::string& backend) {
+  const std::shared_ptr<upstream::Backend> there = find(pool, backend);
+  if (!there) return false;
+  forget_drain(*there);
+  upstream::Duty duty;
+  duty.disabled = true;
+  there->set_duty(duty);
+  tell(net::EventKind::disable, pool, backend, "disabled",
+       fmt::format("{}; {} sessions run on", kOperator, there->active()));
+  return true;
+}
+
+bool Operations::enable(const std::string& pool, const std::string& backend) {
+  const std::shared_ptr<upstream::Backend> there = find(pool, backend);
+  if (!there) return false;
+  forget_drain(*there);
+  there->set_duty({});
+  tell(net::EventKind::enable, pool, backend, "enabled", kOperator);
+  return true;
+}
+
+// What changes a circuit's phase has its event from the circuit.
+bool Operations::order(const std::string& pool, const std::string& backend,
+                       admin::CircuitOrder order) {
+  const std::shared_ptr<upstream::Backend> there = find(pool, backend);
+  if (!there) return false;
+  const core::TimePoint now = engine_.control.refresh_now();
+  switch (order) {
+    case admin::CircuitOrder::open:
+      there->circuit().force_open(now);
+      tell(net::EventKind::circuit, pool, backend, "forced_open", kOperator);
+      break;
+    case admin::CircuitOrder::close:
+      there->circuit().close(now);
+      tell(net::EventKind::circuit, pool, backend, "closed", kOperator);
+      break;
+    case admin::CircuitOrder::bypass:
+      there->circuit().bypass();
+      tell(net::EventKind::circuit, pool, backend, "bypassed", kOperator);
+      break;
+    case admin::CircuitOrder::automatic:
+      there->circuit().automatic(now);
+      tell(net::EventKind::circuit, pool, backend, "automatic", kOperator);
+      break;
+  }
+  return true;
+}
+
+std::size_t Operations::kill(std::uint64_t session) {
+  if (session == 0 || engine_.ended) return 0;
+  Worker& worker = *engine_.workers[Worker::of_session(session, engine_.workers.size())];
+  const std::size_t ended = worker.end_session(session, core::CloseReason::killed).get();
+  if (ended > 0) {
+    net::log(net::LogLevel::info, "weir", "session {} killed by an operator", session);
+    engine_.journal.add(net::EventKind::kill, "", "", std::to_string(session), kOperator);
+  }
+  return ended;
+}
+
+std::size_t Operations::kill(const std::string& pool, const std::string& backend) {
+  const std::shared_ptr<upstream::Backend> there = find(pool, backend);
+  if (!there) return 0;
+  const std::size_t ended = end_sessions(there, core::CloseReason::killed);
+  tell(net::EventKind::kill, pool, backend, "killed",
+       fmt::format("{}; {} sessions", kOperator, ended));
+  return ended;
+}
+
+std::size_t Operations::end_sessions(const std::shared_ptr<upstream::Backend>& backend,
+                                     core::CloseReason reason) {
+  if (engine_.ended) return 0;
+  std::vector<std::future<std::size_t>> counts;
+  for (const auto& worker : engine_.workers) {
+    counts.push_back(worker->end_sessions(backend, reason));
+  }
+  std::size_t ended = 0;
+  for (auto& count : counts) ended += count.get();
+  return ended;
+}
+
+void Operations::forget_drain(const upstream::Backend& backend) {
+  drains_.remove_if([&backend](const Drain& drain) { return drain.backend.get() == &backend; });
+}
+
+bool Operations::tidy() {
+  drains_.remove_if([this](const Drain& drain) {
+    if (!drain.backend->deserted()) return false;
+    tell(net::EventKind::drain, drain.pool, drain.backend->name(), "drained",
+         "its last session has ended");
+    return true;
+  });
+  return !drains_.empty();
+}
+
+}  // namespace weir::app

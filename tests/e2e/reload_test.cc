@@ -1,0 +1,163 @@
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/e2e/service.h"
+#include "tests/e2e/test_weir.h"
+#include "tests/e2e/traffic.h"
+
+// A reload changes what it says and nothing else: no client notices.
+namespace weir::e2e {
+namespace {
+
+using core::CloseReason;
+
+struct Layout {
+  int workers = 1;
+  std::vector<std::string> listeners = {"front"};  // each of its own port, to `servers`
+  std::vector<std::string> backends;
+  std::string more = {};  // further keys of the pool
+
+  std::string yaml() const {
+    std::string text = fmt::format("workers: {}\nlisteners:\n", workers);
+    for (const std::string& name : listeners) {
+      // The port of a listener is always the same one, so that it is the same address.
+      text += fmt::format("  - {{name: {}, bind: [\"127.0.0.1:{}\"], pool: servers}}\n", name,
+                          1000 + std::hash<std::string>()(name) % 50000);
+    }
+    text += "pools:\n  - name: servers\n" + more + "    backends:\n";
+    for (std::size_t i = 0; i < backends.size(); ++i) {
+      text += fmt::format("      - {{name: b{}, address: \"{}\"}}\n", i + 1, backends[i]);
+    }
+    return text;
+  }
+};
+
+TEST_CASE("REL-01: reloads under traffic refuse nobody, reset nobody and keep what is open") {
+  const auto servers = services(3);
+  Layout layout{4, {"front"}, addresses_of(servers)};
+  TestWeir weir(layout.yaml());
+  const net::SocketAddress before = weir.address();
+  Stream kept = weir.connect();
+  ask(kept);
+  Traffic traffic(weir.address(), 2);
+  for (int i = 0; i < 10; ++i) {
+    traffic.wait_for_served(30);
+    layout.backends.resize(i % 2 == 0 ? 2 : 3, servers[2]->address());
+    layout.more = fmt::format("    timeouts: {{connect: {}s}}\n", 1 + i);
+    weir.reload(layout.yaml());
+    ask(kept);
+  }
+  traffic.wait_for_served(30);
+  const Traffic::Tally tally = traffic.stop();
+  CHECK(tally.ended == 0);
+  CHECK(tally.reset == 0);
+  CHECK(weir.address().text() == before.text());
+  ask(kept);
+  kept.close();
+  weir.settle();
+}
+
+TEST_CASE("a removed listener serves who waits in its queue, and is closed then") {
+  const auto servers = services(1);
+  Layout layout{2, {"front", "back"}, addresses_of(servers)};
+  TestWeir weir(layout.yaml());
+  Stream kept = Stream::connect(weir.address("back"));
+  ask(kept);
+  const net::SocketAddress gone = weir.address("back");
+  layout.listeners = {"front"};
+  std::vector<Stream> waiting;
+  for (int i = 0; i < 20; ++i) waiting.push_back(Stream::connect(gone));
+  weir.reload(layout.yaml());
+  for (Stream& client : waiting) {
+    ask(client);
+    client.close();
+  }
+  ask(kept);
+  kept.close();
+  weir.wait_until([](const admin::Snapshot& now) { return now.listeners.size() == 1; },
+                  "the listener is forgotten");
+  CHECK(weir.snapshot().sessions == 0);
+}
+
+TEST_CASE("a listener that is renamed keeps its sockets and whoever waits there") {
+  const auto servers = services(1);
+  const auto yaml = [&](const std::string& name) {
+    return fmt::format(
+        "workers: 2\nlisteners: [{{name: {}, bind: [\"unix:/tmp/weir-{}.sock\"], pool: "
+        "servers}}]\npools: [{{name: servers, backends: [{{name: b1, address: \"{}\"}}]}}]\n",
+        name, ::getpid(), servers[0]->address());
+  };
+  TestWeir weir(yaml("front"));
+  Stream kept = weir.connect();
+  ask(kept);
+  const net::SocketAddress at = weir.address();
+  weir.reload(yaml("back"));
+  CHECK(weir.address("back").text() == at.text());
+  Stream client = Stream::connect(at);
+  ask(client);
+  client.close();
+  ask(kept);
+  kept.close();
+  weir.settle();
+}
+
+TEST_CASE("ST-01: a backend that is removed and comes back is the same while sessions live on it") {
+  const auto servers = services(2);
+  Layout both{2, {"front"}, addresses_of(servers), "    balance: first\n"};
+  TestWeir weir(both.yaml());
+  std::vector<Stream> clients;
+  for (int i = 0; i < 3; ++i) {
+    clients.push_back(weir.connect());
+    ask(clients.back());
+  }
+  CHECK(weir.snapshot().backend("servers", "b1").active == 3);
+  Layout without = both;
+  without.backends = {servers[1]->address()};
+  weir.reload(without.yaml());  // b1 is the second address now: another backend
+  admin::Snapshot now = weir.snapshot();
+  REQUIRE(now.pool("servers").backends.size() == 2);
+  CHECK(now.pool("servers").backends[0].active == 0);
+  CHECK(now.pool("servers").backends[1].removed);
+  CHECK(now.pool("servers").backends[1].active == 3);
+  CHECK(now.pool("servers").active == 3);
+  weir.reload(both.yaml());
+  now = weir.snapshot();
+  REQUIRE(now.pool("servers").backends.size() == 2);
+  CHECK(now.pool("servers").backends[0].active == 3);
+  CHECK_FALSE(now.pool("servers").backends[0].removed);
+  for (Stream& client : clients) {
+    ask(client);
+    client.close();
+  }
+  weir.wait_until(
+      [](const admin::Snapshot& seen) { return seen.backend("servers", "b1").active == 0; },
+      "b1 is left");
+  weir.settle();
+}
+
+TEST_CASE("a bind that fails rejects the reload with its place, and nothing has changed") {
+  const auto servers = services(1);
+  const Backend other("127.0.0.1");
+  Layout layout{2, {"front"}, addresses_of(servers)};
+  TestWeir weir(layout.yaml());
+  std::string bad = layout.yaml();
+  const std::string unix_socket = "unix:/no-such-folder/x.sock";
+  bad.replace(bad.find("127.0.0.1:"), bad.find("\"]") - bad.find("127.0.0.1:"), unix_socket);
+  const admin::Reload reload = weir.try_reload(bad);
+  CHECK_FALSE(reload.accepted);
+  for (const auto& problem : reload.problems) MESSAGE(problem.text("x"));
+  REQUIRE(reload.problems.size() == 1);
+  CHECK(reload.problems[0].path == "listeners[0].bind[0]");
+  CHECK(reload.problems[0].line == 3);
+  CHECK(reload.problems[0].message.find("/no-such-folder") != std::string::npos);
+  Stream client = weir.connect();
+  ask(client);
+  client.close();
+  weir.settle();
+}
+
+}  // namespace
+}  // namespace weir::e2e
