@@ -119,6 +119,7 @@ class RandomConfiguration {
 
   // Makes this many changes of any kind: of a value, of what a list has, of its order.
   void change(std::uint64_t times) {
+    int refused = 0;  // in a row
     for (std::uint64_t done = 0; done < times;) {
       Description tree = describe(configuration_);
       if (rng_.below(3) == 0) {
@@ -127,7 +128,11 @@ class RandomConfiguration {
         change_value(tree);
       }
       LoadResult loaded = load_all_said(yaml(tree));
-      if (!loaded.configuration) continue;  // two keys that do not fit each other
+      if (!loaded.configuration) {  // two keys that do not fit each other
+        REQUIRE_MESSAGE(++refused < 1000, all_problems(loaded));
+        continue;
+      }
+      refused = 0;
       configuration_ = std::move(*loaded.configuration);
       ++done;
     }
