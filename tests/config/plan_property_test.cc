@@ -156,9 +156,9 @@ TEST_CASE("between any two configurations every part of both has one item and on
     }
   }
   CHECK(seen.size() == 6);  // the pairs were not all alike
-  for (const auto& [action, times] : seen) {
-    CAPTURE(text(action));
-    CHECK(times >= 10);
+  for (const auto& action : seen) {
+    CAPTURE(text(action.first));
+    CHECK(action.second >= 10);
   }
   CHECK(refusals > 20);
 }
