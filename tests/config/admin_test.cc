@@ -27,6 +27,8 @@ TEST_CASE("the admin socket is a path, relative to the file's folder, or nothing
       bad("admin: {socket: ..}", 17, path, "names a folder"),
       bad("admin: {socket:}", 9, path, "no value"),
   });
+  const LoadResult here = load("admin: {socket: ..}\n" + small_file(), "", {});
+  CHECK_FALSE(here.configuration);  // also where the file's folder is the current one
 }
 
 TEST_CASE("the admin socket's path has at most 107 bytes, counted from the root on") {
