@@ -39,6 +39,11 @@ const std::vector<Key>& all_keys() {
   static constexpr std::string_view kName = "1 to 64 of A-Z a-z 0-9 _ . -";
   static const std::vector<Key> keys{
       {"workers", Type::workers, "auto", "auto, 1..256", "error", upgrade},
+      {"admin.socket", Type::socket_path, "/run/weir/admin.sock", "a path, empty", "-", upgrade},
+      {"admin.mode", Type::file_mode, "0600", "0600..0777", "-", upgrade},
+      {"admin.owner", Type::owner, "", "user, user:group, :group, empty", "-", upgrade},
+      {"http.listen", Type::address, "",
+       "127.0.0.1:9180, [::1]:9180, unix:/run/weir/http.sock, empty", "-", hot},
       {"log.level", Type::choice, "info", "debug, info, warning, error", "-", hot},
       {"log.format", Type::choice, "text", "text, json", "-", hot},
       {"log.access", Type::access_log, "stdout", "stdout, off, a file", "-", hot},
@@ -145,6 +150,8 @@ std::string_view text(Type type) {
       return "choice";
     case Type::duration:
       return "duration";
+    case Type::file_mode:
+      return "octal file mode";
     case Type::fraction:
       return "fraction";
     case Type::integer:
@@ -152,8 +159,12 @@ std::string_view text(Type type) {
     case Type::name:
     case Type::pool_name:
       return "name";
+    case Type::owner:
+      return "user and group";
     case Type::seconds:
       return "duration in whole seconds";
+    case Type::socket_path:
+      return "path of a unix socket";
     case Type::source_address:
       return "address without port";
     case Type::workers:

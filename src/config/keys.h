@@ -21,11 +21,14 @@ enum class Type {
   boolean,
   choice,
   duration,
-  fraction,  // 0.25
+  file_mode,  // 0600
+  fraction,   // 0.25
   integer,
   name,
+  owner,  // user:group
   pool_name,
   seconds,  // a duration in whole seconds, for what the system counts in seconds
+  socket_path,
   source_address,
   workers,
 };

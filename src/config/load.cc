@@ -48,9 +48,12 @@ Draft read(const Node& root, Source& source, const std::string& directory) {
   if (!top.valid()) return draft;
   Names pools;
   read_process(top, source, directory, draft);
+  read_admin(top, source, directory, draft);
   read_listeners(top, source, draft);
   read_pools(top, source, draft, pools);
   check_references(draft, pools, source);
+  // Last, so that of two that overlap it is not the listener that is called wrong.
+  draft.bound.insert(draft.bound.end(), draft.own.begin(), draft.own.end());
   check_overlaps(draft.bound, source);
   return draft;
 }

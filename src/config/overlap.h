@@ -6,7 +6,8 @@
 
 namespace weir::config {
 
-// Reports each address that another one before it already covers: the same one, or `0.0.0.0` and
+// Reports each address that another one before it in `bound` already covers: the same one, or
+// `0.0.0.0` and
 // `[::]` against any other of their port. The kernel would not say so, because every worker opens
 // its own socket with SO_REUSEPORT, and clients would land on either listener by chance.
 //

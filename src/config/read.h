@@ -11,6 +11,9 @@ namespace weir::config {
 // `workers`, `log` and `shutdown`. Relative file names start at `directory`.
 void read_process(const Mapping& top, Source& source, const std::string& directory, Draft& draft);
 
+// `admin` and `http`. A relative path of a socket starts at `directory`.
+void read_admin(const Mapping& top, Source& source, const std::string& directory, Draft& draft);
+
 void read_listeners(const Mapping& top, Source& source, Draft& draft);
 
 // Fills in `pools`, the names that listeners may refer to.

@@ -41,7 +41,7 @@ TEST_CASE("keys that this version does not know are refused rather than ignored"
   }
   check_refused({"resilience", small_file("resilience: {first_byte: 3s}"), 8, 18,
                  "pools[0].resilience.first_byte", "unknown key"});
-  check_refused({"admin", "admin: {}\n" + small_file(), 1, 1, "admin", "unknown key"});
+  check_refused({"http", "http: {tls: x}\n" + small_file(), 1, 8, "http.tls", "unknown key"});
 }
 
 TEST_CASE("CFG-01: a key given twice, at any level and in any spelling") {

@@ -145,7 +145,7 @@ TEST_CASE("a value of the wrong kind is refused with what belongs there") {
   REQUIRE(whole.problems.size() == 1);
   CHECK(whole.problems[0].text("f") ==
         "f:1:1: a list where a mapping belongs "
-        "(allowed: workers, log, shutdown, listeners, pools)");
+        "(allowed: workers, admin, http, log, shutdown, listeners, pools)");
 }
 
 TEST_CASE("an empty value points at its key") {

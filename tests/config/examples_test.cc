@@ -24,6 +24,10 @@ TEST_CASE("conf/full.yaml means the same as leaving everything out") {
   const Configuration full = must_load(read_source_file("conf/full.yaml"));
   const Configuration least = must_load(small_file());
   CHECK(full.app.workers == least.app.workers);
+  CHECK(full.app.admin_socket == least.app.admin_socket);
+  CHECK(full.app.admin_mode == least.app.admin_mode);
+  CHECK(full.app.admin_owner == least.app.admin_owner);
+  CHECK(full.app.http_listen == least.app.http_listen);
   CHECK(full.app.log.level == least.app.log.level);
   CHECK(full.app.log.format == least.app.log.format);
   CHECK(full.app.access_log == least.app.access_log);

@@ -141,7 +141,8 @@ TEST_CASE("every choice of the table is one that the reader takes") {
 
 TEST_CASE("the allowed names of a level come once each, in the order of the table") {
   using Names = std::vector<std::string_view>;
-  CHECK(names_below("") == Names{"workers", "log", "shutdown", "listeners", "pools"});
+  CHECK(names_below("") ==
+        Names{"workers", "admin", "http", "log", "shutdown", "listeners", "pools"});
   CHECK(names_below("log") == Names{"level", "format", "access"});
   CHECK(names_below("pools[].keepalive") == Names{"idle", "interval", "count", "user_timeout"});
   CHECK(names_below("pool").empty());

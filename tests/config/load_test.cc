@@ -35,6 +35,10 @@ TEST_CASE("keys that are not written have their defaults") {
   const Configuration configuration = must_load(small_file());
 
   CHECK(configuration.app.workers == 0);
+  CHECK(configuration.app.admin_socket == "/run/weir/admin.sock");
+  CHECK(configuration.app.admin_mode == 0600);
+  CHECK(configuration.app.admin_owner.empty());
+  CHECK_FALSE(configuration.app.http_listen);
   CHECK(configuration.app.log.level == net::LogLevel::info);
   CHECK(configuration.app.log.format == net::LogFormat::text);
   CHECK(configuration.app.access_log == "stdout");
@@ -69,6 +73,8 @@ TEST_CASE("every key reaches the option that it is meant for") {
   using namespace std::chrono_literals;
   const Configuration configuration = must_load(
       "workers: 7\n"
+      "admin: {socket: a.sock, mode: \"0660\", owner: \"weir:adm\"}\n"
+      "http: {listen: \"127.0.0.1:3\"}\n"
       "log: {level: warning, format: json, access: x.log}\n"
       "shutdown: {deadline: 11s}\n"
       "listeners:\n"
@@ -94,6 +100,11 @@ TEST_CASE("every key reaches the option that it is meant for") {
       "\"db.internal:5\"}]}\n");
 
   CHECK(configuration.app.workers == 7);
+  CHECK(configuration.app.admin_socket == "/etc/weir/a.sock");
+  CHECK(configuration.app.admin_mode == 0660);
+  CHECK(configuration.app.admin_owner == "weir:adm");
+  REQUIRE(configuration.app.http_listen);
+  CHECK(configuration.app.http_listen->text() == "127.0.0.1:3");
   CHECK(configuration.app.log.level == net::LogLevel::warning);
   CHECK(configuration.app.log.format == net::LogFormat::json);
   CHECK(configuration.app.access_log == "/etc/weir/x.log");
