@@ -1,12 +1,12 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "config/choices.h"
 #include "config/source.h"
 #include "weir/core/time.h"
 
@@ -55,9 +55,8 @@ class Mapping {
     return outcome;
   }
 
-  template <typename Enum>
-  Outcome choice(std::string_view name, Enum& value,
-                 std::initializer_list<std::pair<std::string_view, Enum>> choices) const {
+  template <typename Enum, std::size_t N>
+  Outcome choice(std::string_view name, Enum& value, const Choices<Enum, N>& choices) const {
     if (!find(name)) return Outcome::absent;
     const std::optional<Scalar> written = scalar(name);
     if (!written) return Outcome::wrong;

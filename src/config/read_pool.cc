@@ -54,7 +54,7 @@ void read_keepalive(const Mapping& mapping, net::KeepaliveOptions& keepalive) {
 std::optional<upstream::HealthOptions> read_health(const Mapping& mapping, Source& source) {
   if (!mapping.present()) return std::nullopt;
   upstream::HealthOptions health;
-  mapping.choice("type", health.type, {{"tcp", upstream::HealthType::tcp}});
+  mapping.choice("type", health.type, kHealthTypes);
   const Outcome interval = mapping.duration("interval", health.interval);
   const Outcome timeout = mapping.duration("timeout", health.timeout);
   mapping.integer("rise", health.rise);

@@ -45,13 +45,8 @@ void read_process(const Mapping& top, Source& source, const std::string& directo
   read_workers(top, source, app.workers);
 
   const Mapping log = top.child("log");
-  log.choice("level", app.log.level,
-             {{"debug", net::LogLevel::debug},
-              {"info", net::LogLevel::info},
-              {"warning", net::LogLevel::warning},
-              {"error", net::LogLevel::error}});
-  log.choice("format", app.log.format,
-             {{"text", net::LogFormat::text}, {"json", net::LogFormat::json}});
+  log.choice("level", app.log.level, kLogLevels);
+  log.choice("format", app.log.format, kLogFormats);
   read_access_log(log, source, directory, app.access_log);
 
   top.child("shutdown").duration("deadline", app.shutdown_deadline);

@@ -57,9 +57,8 @@ bool read_circuit(const Mapping& mapping, core::CircuitOptions& circuit) {
 
 // With a verdict by the connection alone, a bound on the first byte would bound nothing.
 bool read_verdict(const Mapping& mapping, Source& source, ResilienceOptions& options) {
-  const Outcome success = mapping.choice("circuit_success", options.circuit_success,
-                                         {{"connect", upstream::CircuitSuccess::connect},
-                                          {"first_byte", upstream::CircuitSuccess::first_byte}});
+  const Outcome success =
+      mapping.choice("circuit_success", options.circuit_success, kCircuitSuccesses);
   const Outcome timeout = mapping.duration("first_byte_timeout", options.first_byte_timeout);
   if (timeout == Outcome::read && success != Outcome::wrong &&
       options.circuit_success != upstream::CircuitSuccess::first_byte) {

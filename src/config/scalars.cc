@@ -1,5 +1,7 @@
 #include "config/scalars.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -24,13 +26,19 @@ std::optional<std::uint64_t> parse_integer(std::string_view text) {
   return result.ec == std::errc() ? value : std::numeric_limits<std::uint64_t>::max();
 }
 
+namespace {
+
+// From the smallest on.
+constexpr std::array<std::pair<std::string_view, core::Duration>, 4> kUnits{
+    {{"ms", milliseconds(1)}, {"s", seconds(1)}, {"m", minutes(1)}, {"h", hours(1)}}};
+
+}  // namespace
+
 std::optional<core::Duration> parse_duration(std::string_view text) {
   const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
   const std::optional<std::uint64_t> count = parse_integer(text.substr(0, digits));
   if (!count) return std::nullopt;
-  const std::array<std::pair<std::string_view, core::Duration>, 4> units{
-      {{"ms", milliseconds(1)}, {"s", seconds(1)}, {"m", minutes(1)}, {"h", hours(1)}}};
-  for (const auto& [name, unit] : units) {
+  for (const auto& [name, unit] : kUnits) {
     if (text.substr(digits) != name) continue;
     const auto most = static_cast<std::uint64_t>(core::Duration::max() / unit);
     if (*count > most) return std::chrono::floor<hours>(core::Duration::max());
@@ -57,6 +65,23 @@ std::optional<double> parse_fraction(std::string_view text) {
     scale *= 10;
   }
   return static_cast<double>(*whole) + part / scale;
+}
+
+std::string duration_text(core::Duration duration) {
+  if (duration == core::Duration::zero()) return "0s";
+  for (auto unit = kUnits.rbegin(); unit != kUnits.rend(); ++unit) {
+    if (duration % unit->second == core::Duration::zero()) {
+      return fmt::format("{}{}", duration / unit->second, unit->first);
+    }
+  }
+  return fmt::format("{}ms", duration / milliseconds(1));  // no file holds less
+}
+
+std::string fraction_text(double fraction) {
+  std::string text = fmt::format("{:.4f}", fraction);  // as many digits as are read
+  text.resize(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text;
 }
 
 std::optional<bool> parse_boolean(std::string_view text) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "weir/core/time.h"
@@ -19,6 +20,11 @@ std::optional<core::Duration> parse_duration(std::string_view text);
 // A decimal fraction with at most four digits behind the point: `0`, `1`, `0.25`. No sign, no
 // exponent, no needless zero in front.
 std::optional<double> parse_fraction(std::string_view text);
+
+// The texts that these two read as the value: a duration in the largest unit that divides it
+// (milliseconds are the smallest), a fraction without needless digits.
+std::string duration_text(core::Duration duration);
+std::string fraction_text(double fraction);
 
 // `true` or `false`, the only two spellings.
 std::optional<bool> parse_boolean(std::string_view text);

@@ -53,6 +53,24 @@ TEST_CASE("a boolean is true or false and no other word") {
   }
 }
 
+TEST_CASE("a duration is written in its largest unit, and a fraction without needless digits") {
+  for (const char* text :
+       {"0s", "1ms", "999ms", "1s", "1001ms", "59s", "1m", "61s", "90m", "1h", "25h", "720h"}) {
+    CHECK(duration_text(*parse_duration(text)) == text);
+  }
+  CHECK(duration_text(*parse_duration("60s")) == "1m");
+  CHECK(duration_text(*parse_duration("5400s")) == "90m");
+  CHECK(duration_text(*parse_duration("1000ms")) == "1s");
+  CHECK(fraction_text(0) == "0");
+  CHECK(fraction_text(1) == "1");
+  CHECK(fraction_text(0.5) == "0.5");
+  CHECK(fraction_text(0.0001) == "0.0001");
+  for (int i = 0; i <= 10000; ++i) {
+    const double fraction = i / 10000.0;
+    CHECK(parse_fraction(fraction_text(fraction)) == fraction);
+  }
+}
+
 TEST_CASE("a name is 1 to 64 letters, digits, underscores, dots and dashes") {
   CHECK(is_name("a"));
   CHECK(is_name("orders-EU_1.primary"));

@@ -20,6 +20,7 @@ struct AppOptions {
   std::string access_log = "stdout";  // `stdout`, `off`, or a file's path
   core::Duration shutdown_deadline =
       std::chrono::seconds(30);  // how long a drain may take; 0 = no bound
+  bool operator==(const AppOptions&) const = default;
 };
 
 }  // namespace weir::app

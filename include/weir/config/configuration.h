@@ -13,6 +13,7 @@ struct Configuration {
   app::AppOptions app;
   std::vector<proxy::ListenerOptions> listeners;
   std::vector<upstream::PoolOptions> pools;
+  bool operator==(const Configuration&) const = default;
 };
 
 }  // namespace weir::config

@@ -17,6 +17,7 @@ namespace weir::core {
 struct AdmissionLimits {
   std::uint32_t max_active = 0;   // slots at once; 0 = unlimited
   std::uint32_t max_pending = 0;  // waiters at once; 0 = there is no queue, nobody waits
+  bool operator==(const AdmissionLimits&) const = default;
 };
 
 // One instant of an Admission. `pending <= max_pending`, and while anyone waits no slot is free.

@@ -18,6 +18,7 @@ struct CircuitOptions {
   Duration window{0};                  // the rate trigger looks back this far; 0 = trigger off
   double failure_rate = 0.5;           // this share of failures opens the circuit; in (0, 1]
   std::uint32_t min_samples = 20;      // fewer outcomes in the window decide nothing; at least 1
+  bool operator==(const CircuitOptions&) const = default;
 };
 
 }  // namespace weir::core

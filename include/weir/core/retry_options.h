@@ -11,6 +11,7 @@ struct RetryOptions {
   Duration deadline{0};         // over all attempts and waits; 0 = bounded by connect x attempts
   Duration backoff_initial{0};  // wait before a retry; 0 = at once
   Duration backoff_max = std::chrono::milliseconds(500);  // the doubling wait stops growing here
+  bool operator==(const RetryOptions&) const = default;
 };
 
 }  // namespace weir::core

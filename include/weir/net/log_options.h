@@ -9,6 +9,7 @@ enum class LogFormat { text, json };
 struct LogOptions {
   LogLevel level = LogLevel::info;
   LogFormat format = LogFormat::text;
+  bool operator==(const LogOptions&) const = default;
 };
 
 }  // namespace weir::net

@@ -14,6 +14,7 @@ struct ListenerOptions {
   std::vector<core::Endpoint> bind;   // at least one; no names; `[::]` is dual stack
   std::uint64_t max_connections = 0;  // 0 = bounded only by the process
   std::string pool;                   // name of an existing pool
+  bool operator==(const ListenerOptions&) const = default;
 };
 
 }  // namespace weir::proxy

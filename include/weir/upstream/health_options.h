@@ -18,6 +18,7 @@ struct HealthOptions {
   core::Duration timeout = std::chrono::seconds(2);   // one check, name look-up included; never 0
   std::uint32_t rise = 2;  // successes in a row that make a backend healthy; at least 1
   std::uint32_t fall = 3;  // failures in a row that make it unhealthy; at least 1
+  bool operator==(const HealthOptions&) const = default;
 };
 
 }  // namespace weir::upstream

@@ -21,6 +21,7 @@ struct BackendOptions {
   std::uint32_t weight = 1;      // 0 takes no new sessions; at most 256
   std::uint32_t priority = 0;    // tier; 0 is preferred
   std::uint32_t max_active = 0;  // dials and sessions together; 0 = no bound of its own
+  bool operator==(const BackendOptions&) const = default;
 };
 
 // The bounds on a session's life; 0 means what contract says per key.
@@ -32,6 +33,7 @@ struct TimeoutOptions {
       std::chrono::seconds(60);                     // a reader that takes nothing; 0 = as idle
   core::Duration session{0};                        // whole session; 0 = no bound
   core::Duration linger = std::chrono::seconds(5);  // draining after weir has ended; 0 = at once
+  bool operator==(const TimeoutOptions&) const = default;
 };
 
 // One entry of `pools`. Plain values, validated by the config layer.
@@ -44,6 +46,7 @@ struct PoolOptions {
   std::optional<HealthOptions> health;           // none = no active checks
   std::optional<core::Endpoint> source_address;  // local address to dial from (port 0)
   std::vector<BackendOptions> backends;
+  bool operator==(const PoolOptions&) const = default;
 };
 
 }  // namespace weir::upstream

@@ -27,6 +27,7 @@ struct ResilienceOptions {
   core::Duration first_byte_timeout = std::chrono::seconds(5);
   core::RetryOptions retry;
   std::uint32_t retry_budget_percent = 0;  // retries for 100 connections; 0 = any number
+  bool operator==(const ResilienceOptions&) const = default;
 };
 
 }  // namespace weir::upstream
