@@ -1,7 +1,9 @@
 #include <algorithm>
 
 #include "admin/endpoints.h"
+#include "admin/exposition.h"
 #include "admin/lookup.h"
+#include "admin/metrics.h"
 
 namespace weir::admin {
 
@@ -23,6 +25,13 @@ HttpResponse get_healthz(Control& control, const Call&) {
   response.status = draining ? 503 : 200;
   response.type = HttpResponse::kText;
   response.body = draining ? "draining\n" : "serving\n";
+  return response;
+}
+
+HttpResponse get_metrics(Control& control, const Call&) {
+  HttpResponse response;
+  response.type = Exposition::kType;
+  response.body = metrics(control.snapshot(), control.status(), process_stats());
   return response;
 }
 

@@ -9,6 +9,7 @@ namespace weir::admin {
 HttpResponse json_response(const Json& json, int status = 200);
 
 HttpResponse get_status(Control& control, const Call& call);
+HttpResponse get_metrics(Control& control, const Call& call);
 HttpResponse get_healthz(Control& control, const Call& call);
 HttpResponse get_listeners(Control& control, const Call& call);
 HttpResponse get_config(Control& control, const Call& call);

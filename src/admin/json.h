@@ -41,7 +41,8 @@ Json to_json(const Reload& reload);
 // All of it, as the program writes it at its exit.
 Json to_json(const Snapshot& snapshot);
 
-// Sessions are many: written straight into the text, which costs a fifth of a tree's time.
+// Sessions are many: written straight into the text, which takes a thirtieth of the time of a
+// tree (1 ms for 4,000).
 void append_json(std::string& to, const proxy::SessionView& session);
 std::string to_json(const Sessions& sessions);
 

@@ -17,18 +17,16 @@ HttpResponse get_index(Control&, const Call&) {
 
 std::vector<Route> read_only_routes() {
   return {
-      {"GET", "/", "", get_index},
-      {"GET", "/healthz", "", get_healthz},
-      {"GET", "/v1/status", "", get_status},
-      {"GET", "/v1/health", "", get_health},
-      {"GET", "/v1/listeners", "", get_listeners},
-      {"GET", "/v1/pools", "", get_pools},
-      {"GET", "/v1/events", "since", get_events},
+      {"GET", "/", "", get_index},           {"GET", "/metrics", "", get_metrics},
+      {"GET", "/healthz", "", get_healthz},  {"GET", "/v1/status", "", get_status},
+      {"GET", "/v1/health", "", get_health}, {"GET", "/v1/listeners", "", get_listeners},
+      {"GET", "/v1/pools", "", get_pools},   {"GET", "/v1/events", "since", get_events},
   };
 }
 
 std::vector<Route> all_routes() {
   return {
+      {"GET", "/metrics", "", get_metrics},
       {"GET", "/healthz", "", get_healthz},
       {"GET", "/v1/status", "", get_status},
       {"GET", "/v1/health", "", get_health},

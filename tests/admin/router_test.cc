@@ -15,7 +15,7 @@ TEST_CASE("a path that there is not is answered with those that there are") {
                            "/v1/pools/orders/backends", "/v1/pools//backends/pg-a"}) {
     CAPTURE(path);
     const std::string refused = desk.refusal(path);
-    CHECK(refused.rfind("404 not_found no such path; paths are /healthz /v1/status ", 0) == 0);
+    CHECK(refused.rfind("404 not_found no such path; paths are /metrics /healthz ", 0) == 0);
   }
 }
 
@@ -56,8 +56,8 @@ TEST_CASE("a name in a path or a parameter may be escaped") {
 
 TEST_CASE("what can be reached without rights changes nothing and shows no client") {
   Desk desk(read_only_routes());
-  for (const char* path :
-       {"/healthz", "/v1/status", "/v1/health", "/v1/listeners", "/v1/pools", "/v1/events"}) {
+  for (const char* path : {"/metrics", "/healthz", "/v1/status", "/v1/health", "/v1/listeners",
+                           "/v1/pools", "/v1/events"}) {
     CAPTURE(path);
     CHECK(desk.get(path).status == 200);
     CHECK(desk.ask("POST", path).status == 405);
