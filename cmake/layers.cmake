@@ -5,6 +5,8 @@ find_package(yaml-cpp REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(UV REQUIRED IMPORTED_TARGET libuv)
 pkg_check_modules(CARES REQUIRED IMPORTED_TARGET libcares)
+pkg_check_modules(MICROHTTPD REQUIRED IMPORTED_TARGET libmicrohttpd)
+find_package(nlohmann_json REQUIRED)
 find_package(spdlog REQUIRED)
 find_package(CLI11 REQUIRED)
 
@@ -22,7 +24,10 @@ weir_layer(net PUBLIC weir_core Threads::Threads PRIVATE PkgConfig::UV PkgConfig
 weir_layer(upstream PUBLIC weir_net)
 weir_layer(proxy PUBLIC weir_upstream)
 weir_layer(config PUBLIC weir_core PRIVATE yaml-cpp)
-weir_layer(admin PUBLIC weir_proxy weir_config)
+weir_layer(admin PUBLIC weir_proxy weir_config
+  PRIVATE PkgConfig::MICROHTTPD nlohmann_json::nlohmann_json)
+# Read once for the layer instead of for each file, at 8 s a time.
+target_precompile_headers(weir_admin PRIVATE <nlohmann/json.hpp>)
 weir_layer(app PUBLIC weir_admin)
 
 add_executable(weir ${CMAKE_SOURCE_DIR}/src/app/main.cc)

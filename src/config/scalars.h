@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "weir/config/duration.h"
 #include "weir/core/time.h"
 
 namespace weir::config {
@@ -12,10 +13,6 @@ namespace weir::config {
 // Decimal digits and nothing else: no sign, no leading zero, no `1e3`, `0x10`, `1_000`, `3.0`. What
 // does not fit is the largest value, so that it is out of every range rather than not a number.
 std::optional<std::uint64_t> parse_integer(std::string_view text);
-
-// An integer and one of `ms`, `s`, `m`, `h`, written together: `250ms`. What does not fit is the
-// largest value of whole hours.
-std::optional<core::Duration> parse_duration(std::string_view text);
 
 // A decimal fraction with at most four digits behind the point: `0`, `1`, `0.25`. No sign, no
 // exponent, no needless zero in front.

@@ -75,6 +75,30 @@ bool clear_stale_path(const std::string& path, const SocketAddress& address, std
   return false;
 }
 
+// Gives the file its owner and its mode. It is still what was bound, even in a folder that others
+// may write to: the descriptor says which file is meant, and a link is not followed.
+bool set_access(const std::string& path, const FileAccess& access, std::string& error) {
+  const Descriptor file(::open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  struct stat found {};
+  if (!file || ::fstat(file.get(), &found) != 0 || !S_ISSOCK(found.st_mode)) {
+    error = "the socket's file is not there any more";
+    return false;
+  }
+  const uid_t owner = access.owner.value_or(static_cast<uid_t>(-1));
+  const gid_t group = access.group.value_or(static_cast<gid_t>(-1));
+  if (::fchownat(file.get(), "", owner, group, AT_EMPTY_PATH) != 0) {
+    error = reason("cannot give the socket its owner");
+    return false;
+  }
+  // fchmod refuses a descriptor of O_PATH.
+  const std::string itself = "/proc/self/fd/" + std::to_string(file.get());
+  if (::chmod(itself.c_str(), access.mode) != 0) {
+    error = reason("cannot give the socket its mode");
+    return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 ListenSocket& ListenSocket::operator=(ListenSocket&& other) noexcept {
@@ -114,6 +138,11 @@ ListenSocket ListenSocket::open(const core::Endpoint& endpoint, const ListenOpti
       return {};
     }
     if (!clear_stale_path(endpoint.host, address, error)) return {};
+    // The file is made with the socket's mode less the umask: nobody's, until the owner is right.
+    if (options.access && ::fchmod(opened.fd(), 0) != 0) {
+      error = reason("cannot set the socket's mode");
+      return {};
+    }
   } else {
     const int on = 1;
     const int only = options.ipv6_only ? 1 : 0;
@@ -138,6 +167,8 @@ ListenSocket ListenSocket::open(const core::Endpoint& endpoint, const ListenOpti
       opened.device_ = bound.st_dev;
       opened.inode_ = bound.st_ino;
     }
+    // Nobody gets in before listen().
+    if (options.access && !set_access(endpoint.host, *options.access, error)) return {};
   }
   if (::listen(opened.fd(), kBacklog) != 0) {
     error = reason("cannot listen");

@@ -1,4 +1,5 @@
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "tests/e2e/program.h"
 #include "weir/core/close_reason.h"
@@ -44,13 +45,24 @@ upstream::HealthStatus health(const json& from) {
   return read;
 }
 
+// By outcome, as they were counted.
+decltype(admin::Snapshot::Backend::dials) dials(const json& totals) {
+  decltype(admin::Snapshot::Backend::dials) read{};
+  read_counts<core::DialOutcome>(totals.at("failures"), read);
+  totals.at("connected").get_to(read[static_cast<std::size_t>(core::DialOutcome::connected)]);
+  const std::uint64_t sum = std::accumulate(read.begin(), read.end(), std::uint64_t{0});
+  if (totals.at("dials") != sum) throw std::runtime_error("a sum is wrong in " + totals.dump());
+  return read;
+}
+
 admin::Snapshot::Pool pool(const json& from) {
   admin::Snapshot::Pool read;
   from.at("name").get_to(read.name);
   from.at("consistent").get_to(read.consistent);
-  from.at("active").get_to(read.active);
-  from.at("pending").get_to(read.pending);
-  read_counts<core::CloseReason>(from.at("rejected"), read.rejected);
+  const json& admission = from.at("admission");
+  admission.at("active").get_to(read.active);
+  admission.at("pending").get_to(read.pending);
+  read_counts<core::CloseReason>(admission.at("rejected"), read.rejected);
   read_counts<core::DialOutcome>(from.at("retries"), read.retries);
   from.at("retry_budget_denied").get_to(read.retry_budget_denied);
   for (const json& each : from.at("backends")) {
@@ -59,9 +71,9 @@ admin::Snapshot::Pool pool(const json& from) {
     each.at("address").get_to(backend.address);
     each.at("active").get_to(backend.active);
     each.at("dialing").get_to(backend.dialing);
-    read_counts<core::DialOutcome>(each.at("dials"), backend.dials);
+    backend.dials = dials(each.at("totals"));
     each.at("circuit").at("probes_in_flight").get_to(backend.circuit.probes_in_flight);
-    if (each.contains("health")) backend.health = health(each.at("health"));
+    if (!each.at("health").is_null()) backend.health = health(each.at("health"));
   }
   return read;
 }

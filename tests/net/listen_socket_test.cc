@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 
 #include <atomic>
 #include <filesystem>
@@ -279,4 +280,88 @@ TEST_CASE("an IPv6 listener serves IPv4 clients too, unless it has IPv6 to itsel
     return;
   }
   FAIL("no port was free in both families");
+}
+
+namespace {
+
+struct stat file_of(const std::string& path) {
+  struct stat found {};
+  REQUIRE(::lstat(path.c_str(), &found) == 0);
+  return found;
+}
+
+ListenOptions access(mode_t mode) { return {.access = FileAccess{.mode = mode}}; }
+
+}  // namespace
+
+TEST_CASE("a unix socket's file has the mode that was asked for, whatever the umask") {
+  ScratchFolder folder;
+  const std::string path = folder.file("s");
+  for (const mode_t mask : {0U, 0077U, 0777U}) {
+    const mode_t before = ::umask(mask);
+    for (const mode_t mode : {0600U, 0660U, 0666U}) {
+      CAPTURE(mode);
+      const ListenSocket listening = must_open(unix_path(path), access(mode));
+      CHECK((file_of(path).st_mode & 07777) == mode);
+      CHECK(connect_to(listening.address()));
+    }
+    ::umask(before);
+  }
+}
+
+TEST_CASE("at no moment is a unix socket's file open to more than was asked for") {
+  ScratchFolder folder;
+  const std::string path = folder.file("s");
+  const mode_t before = ::umask(0);
+  std::atomic<bool> over{false};
+  std::atomic<bool> wider{false};
+  std::atomic<int> seen{0};
+  std::thread onlooker([&] {
+    while (!over.load()) {
+      struct stat found {};
+      if (::lstat(path.c_str(), &found) != 0) continue;
+      ++seen;
+      if ((found.st_mode & 07777 & ~mode_t{0600}) != 0) wider = true;
+    }
+  });
+  for (int round = 0; round < 100 || seen.load() < 100; ++round) {
+    const ListenSocket listening = must_open(unix_path(path), access(0600));
+  }
+  over = true;
+  onlooker.join();
+  ::umask(before);
+  CHECK_FALSE(wider.load());
+}
+
+TEST_CASE("a unix socket's file has the owner that was asked for") {
+  if (::geteuid() != 0) return;  // only root gives files away
+  ScratchFolder folder;
+  const std::string path = folder.file("s");
+  FileAccess theirs{.mode = 0660, .owner = 12345, .group = 23456};
+  const ListenSocket listening = must_open(unix_path(path), {.access = theirs});
+  const struct stat found = file_of(path);
+  CHECK(found.st_uid == 12345);
+  CHECK(found.st_gid == 23456);
+  CHECK((found.st_mode & 07777) == 0660);
+}
+
+TEST_CASE("a socket whose access cannot be set does not listen and leaves no file") {
+  ScratchFolder folder;
+  const std::string path = folder.file("s");
+  std::string error;
+  if (::geteuid() == 0) return;  // root gets whatever it asks for
+  const FileAccess theirs{.mode = 0600, .owner = 0};
+  CHECK_FALSE(ListenSocket::open(unix_path(path), {.access = theirs}, error));
+  CHECK(contains(error, "owner"));
+  CHECK_FALSE(std::filesystem::exists(path));
+}
+
+TEST_CASE("a stale socket of another mode is taken over with the mode that was asked for") {
+  ScratchFolder folder;
+  const std::string path = folder.file("s");
+  { Refusing dead(address_of("unix:" + path)); }
+  std::filesystem::permissions(path, std::filesystem::perms::all);
+  const ListenSocket listening = must_open(unix_path(path), access(0600));
+  CHECK((file_of(path).st_mode & 07777) == 0600);
+  CHECK(contains(refusal(unix_path(path)), "another process listens"));
 }

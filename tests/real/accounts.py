@@ -30,7 +30,7 @@ def _gauges_not_zero(snapshot: Json) -> list[str]:
     for listener in snapshot["listeners"]:
         gauges[f"listener {listener['name']} connections"] = listener["connections"]
     for pool in snapshot["pools"]:
-        gauges[f"pool {pool['name']} active"] = pool["active"]
+        gauges[f"pool {pool['name']} active"] = pool["admission"]["active"]
         for backend in pool["backends"]:
             name = f"backend {pool['name']}/{backend['name']}"
             gauges[f"{name} active"] = backend["active"]

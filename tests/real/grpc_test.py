@@ -176,7 +176,7 @@ class GrpcTest(RealTest):
         weir.wait_for_sessions(channels)
         self.assertEqual(set(served), {"a", "b"})
         backends = weir.stop()["pools"][0]["backends"]
-        dialled = Counter({b["name"]: b["dials"]["connected"] for b in backends})
+        dialled = Counter({b["name"]: b["totals"]["connected"] for b in backends})
         # A channel under load now and then gives its first connection up and makes another.
         self.assertEqual(served - dialled, Counter())
         self.assertEqual(dialled, Counter(session["backend"] for session in weir.sessions()))

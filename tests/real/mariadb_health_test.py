@@ -51,7 +51,8 @@ class MariadbHealthTest(RealTest):
         self.assertEqual(backend["health"]["state"], "healthy")
         self.assertEqual(list(backend["health"]["checks"]), ["connected"])
         self.assertGreaterEqual(backend["health"]["checks"]["connected"], _CHECKS)
-        self.assertEqual(backend["dials"], {"connected": 1})
+        self.assertEqual(backend["totals"]["connected"], 1)
+        self.assertEqual(backend["totals"]["failures"], {})
 
     def test_as_many_silent_ends_as_the_server_allows_ban_their_host(self) -> None:
         """Without this the test above would prove nothing."""

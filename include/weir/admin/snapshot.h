@@ -52,8 +52,7 @@ struct Snapshot {
   const Pool& pool(const std::string& name) const;
   const Backend& backend(const std::string& pool, const std::string& name) const;
 
-  // One JSON object on one line. Counts by reason, outcome or phase list only those above 0. Times
-  // are times of day; null where they do not apply.
+  // One JSON object on one line; listeners and pools are those of the API.
   std::string json() const;
 };
 

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 
 #include "weir/core/endpoint.h"
@@ -14,9 +15,17 @@ namespace weir::net {
 // when anybody else is bound to it, another weir included; the others join it.
 enum class Port { claim, join };
 
+// Whom the file of a unix socket lets connect; whoever may write to it may.
+struct FileAccess {
+  mode_t mode = 0600;
+  std::optional<uid_t> owner = std::nullopt;  // none = whoever this process is
+  std::optional<gid_t> group = std::nullopt;
+};
+
 struct ListenOptions {
   Port port = Port::claim;
   bool ipv6_only = false;  // `[::]` beside a `0.0.0.0` of its own; otherwise it is dual stack
+  std::optional<FileAccess> access = std::nullopt;  // of a unix socket; none = as the umask has it
 };
 
 // A listening socket. A unix one owns its path: closing removes the file, but only while it is
@@ -30,7 +39,8 @@ class ListenSocket {
 
   // Binds and listens. On failure `error` says why, in words for an operator, and the result is
   // empty. A unix path that a dead process left behind is taken over; one that somebody listens on
-  // and anything that is not a socket are left alone and refused.
+  // and anything that is not a socket are left alone and refused. The access asked for is in force
+  // before anybody can connect, and at no moment is the file open to more.
   [[nodiscard]] static ListenSocket open(const core::Endpoint& endpoint,
                                          const ListenOptions& options, std::string& error);
 

@@ -187,7 +187,8 @@ class Soak:
         dials: Counter[str] = Counter()
         for pool in self._snapshot.get("pools", []):
             for backend in pool["backends"]:
-                dials.update(backend["dials"])
+                dials.update(backend["totals"]["failures"])
+                dials["connected"] += backend["totals"]["connected"]
         vitals = self._vitals
         rows = {
             "sessions": f"{len(plans)}, {self._ledger.unnamed} of them unnamed to a backend",

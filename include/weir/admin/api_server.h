@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "weir/core/endpoint.h"
+#include "weir/net/listen_socket.h"
+#include "weir/net/socket_address.h"
+
+namespace weir::net {
+class Loop;
+}
+
+namespace weir::admin {
+
+class Control;
+class HttpServer;
+class Router;
+
+// The admin API over HTTP on one socket, served on the control thread's loop. Loop and control
+// outlive it; destroying it closes its connections at once and removes a unix socket's file. A call
+// of the control never destroys it. Loop thread only.
+class ApiServer {
+ public:
+  enum class Scope {
+    full,       // everything, for the admin socket: whoever may connect may do anything
+    read_only,  // for `http.listen`: no orders, no sessions, no configuration
+  };
+
+  // Descriptors that one server may come to use: its connections, its socket, its epoll set.
+  static constexpr std::size_t kMostDescriptors = 128 + 2;
+
+  ApiServer(net::Loop& loop, Control& control, Scope scope);
+  ~ApiServer();
+
+  // Begins to serve at `endpoint`, once. On failure `error` says why, for an operator, and nothing
+  // has begun. `access` is of a unix socket's file.
+  [[nodiscard]] bool listen(const core::Endpoint& endpoint, const net::FileAccess& access,
+                            std::string& error);
+
+  // Where it listens, with the port that was chosen for port 0.
+  net::SocketAddress address() const;
+
+ private:
+  net::Loop& loop_;
+  const Scope scope_;
+  std::unique_ptr<Router> router_;
+  std::unique_ptr<HttpServer> server_;
+};
+
+}  // namespace weir::admin

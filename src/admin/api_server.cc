@@ -1,0 +1,44 @@
+#include "weir/admin/api_server.h"
+
+#include <utility>
+
+#include "admin/http_server.h"
+#include "admin/router.h"
+
+namespace weir::admin {
+namespace {
+
+HttpOptions options(ApiServer::Scope scope) {
+  HttpOptions made;
+  // That of the largest configuration file, which `plan` and `reload` take.
+  if (scope == ApiServer::Scope::full) made.most_body = 4 * 1024 * 1024;
+  return made;
+}
+
+static_assert(HttpOptions().most_connections + 2 == ApiServer::kMostDescriptors);
+
+}  // namespace
+
+ApiServer::ApiServer(net::Loop& loop, Control& control, Scope scope)
+    : loop_(loop),
+      scope_(scope),
+      router_(std::make_unique<Router>(control,
+                                       scope == Scope::full ? all_routes() : read_only_routes())) {}
+
+ApiServer::~ApiServer() = default;
+
+bool ApiServer::listen(const core::Endpoint& endpoint, const net::FileAccess& access,
+                       std::string& error) {
+  net::ListenOptions listening;
+  if (endpoint.kind == core::Endpoint::Kind::unix_path) listening.access = access;
+  net::ListenSocket socket = net::ListenSocket::open(endpoint, listening, error);
+  if (!socket) return false;
+  server_ = std::make_unique<HttpServer>(
+      loop_, std::move(socket), options(scope_),
+      [router = router_.get()](const HttpRequest& request) { return router->answer(request); });
+  return true;
+}
+
+net::SocketAddress ApiServer::address() const { return server_->address(); }
+
+}  // namespace weir::admin
