@@ -8,20 +8,20 @@
 namespace weir::admin {
 namespace {
 
-HttpOptions options(ApiServer::Scope scope) {
+HttpOptions options(ApiServer::Scope scope, std::size_t most_connections) {
   HttpOptions made;
+  made.most_connections = most_connections;
   // That of the largest configuration file, which `plan` and `reload` take.
   if (scope == ApiServer::Scope::full) made.most_body = 4 * 1024 * 1024;
   return made;
 }
 
-static_assert(HttpOptions().most_connections + 2 == ApiServer::kMostDescriptors);
-
 }  // namespace
 
-ApiServer::ApiServer(net::Loop& loop, Control& control, Scope scope)
+ApiServer::ApiServer(net::Loop& loop, Control& control, Scope scope, std::size_t most_connections)
     : loop_(loop),
       scope_(scope),
+      most_connections_(most_connections),
       router_(std::make_unique<Router>(control,
                                        scope == Scope::full ? all_routes() : read_only_routes())) {}
 
@@ -34,7 +34,7 @@ bool ApiServer::listen(const core::Endpoint& endpoint, const net::FileAccess& ac
   net::ListenSocket socket = net::ListenSocket::open(endpoint, listening, error);
   if (!socket) return false;
   server_ = std::make_unique<HttpServer>(
-      loop_, std::move(socket), options(scope_),
+      loop_, std::move(socket), options(scope_, most_connections_),
       [router = router_.get()](const HttpRequest& request) { return router->answer(request); });
   return true;
 }

@@ -47,12 +47,6 @@ Json change(const config::PlanItem& item) {
           {"keys", std::move(keys)}};
 }
 
-// Has no position: it is about what runs, not about the text.
-Json refusal(const config::Refusal& refused) {
-  return {
-      {"line", nullptr}, {"column", nullptr}, {"path", refused.path}, {"message", refused.message}};
-}
-
 Json scalar(const config::Description& description) {
   // Numbers and booleans are written as JSON has them.
   return Json::parse(description.text);
@@ -75,7 +69,6 @@ Json to_json(const Reload& reload) {
   for (const config::Problem& each : reload.problems) {
     (each.warning ? warnings : errors).push_back(to_json(each));
   }
-  for (const config::Refusal& each : reload.plan.refusals) errors.push_back(refusal(each));
   return {{"changes", std::move(changes)},
           {"errors", std::move(errors)},
           {"warnings", std::move(warnings)}};

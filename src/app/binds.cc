@@ -48,7 +48,7 @@ bool Rebinding::open_new(const proxy::ListenerOptions& listener, const Endpoint&
   net::ListenOptions options;
   options.ipv6_only = for_ipv6_only(listener, bind);
   const bool ours = is_tcp(bind) && bind.port != 0 && port_is_ours(bind.port);
-  Listener::Opened opened{id, {}};
+  Listener::Opened opened{id, {}, {}};
   for (std::size_t worker = 0; worker < workers; ++worker) {
     if (worker > 0 && opened.sockets[0].is_unix()) {
       opened.sockets.push_back(opened.sockets[0].share());
@@ -60,6 +60,7 @@ bool Rebinding::open_new(const proxy::ListenerOptions& listener, const Endpoint&
     if (worker == 0) bind.port = socket.address().port();  // chosen by the kernel where it was 0
     opened.sockets.push_back(std::move(socket));
   }
+  opened.text = bind.text();
   to.binds.push_back({id, wanted, options.ipv6_only, opened.sockets[0].address()});
   to.opened.push_back(std::move(opened));
   return true;

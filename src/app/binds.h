@@ -45,6 +45,7 @@ class Rebinding {
     std::vector<proxy::AddressId> closed;      // had before, and wanted by nobody
     struct Opened {
       proxy::AddressId id;
+      std::string text;  // with the port that the kernel chose where it was 0
       std::vector<net::ListenSocket> sockets;  // by worker
     };
     std::vector<Opened> opened;

@@ -77,12 +77,17 @@ Instance::Parts::Parts(const config::Configuration& configuration, const std::st
   reloading_ = std::make_unique<Reloading>(
       engine_,
       Reloading::Process{*access_log_, [this](const auto& next) { adopt(next); },
-                         [](const auto&) { return std::nullopt; }},
+                         [this](const auto& next) { return doors_->prepare(next.app); }},
       in_force_, file);
   room_ = std::make_unique<ControlRoom>(
       engine_, operations_, *reloading_,
       ControlRoom::Process{in_force_, control_.now(), [this] { return snapshot(); },
                            [this] { return draining_; }, [this] { drain("operator"); }});
+  doors_ = std::make_unique<Doors>(control_, *room_, Doors::most_connections(descriptor_limit_));
+  if (const auto failure = doors_->open(in_force_.app)) {
+    stop_workers();
+    throw StartError(*failure);
+  }
   tidy_.arm(control_.refresh_now() + kTidyInterval);
 }
 
@@ -97,7 +102,9 @@ void Instance::Parts::bind_first() {
 }
 
 void Instance::Parts::size_descriptors() {
-  const std::size_t kept = own_descriptors_ + kReservedDescriptors + serving_.descriptors();
+  const std::size_t kept =
+      own_descriptors_ + kReservedDescriptors + serving_.descriptors() +
+      Doors::descriptors(in_force_.app, Doors::most_connections(descriptor_limit_));
   const std::size_t room = descriptor_limit_ > kept ? descriptor_limit_ - kept : 0;
   if (descriptors_) return descriptors_->set_capacity(room);
   if (room < net::DescriptorShare::kPerSession) {
@@ -131,6 +138,7 @@ void Instance::Parts::stop_workers() {
 
 void Instance::Parts::adopt(const config::Configuration& configuration) {
   net::set_log(configuration.app.log);
+  doors_->adopt();
   size_descriptors();
   tidy_.arm(control_.refresh_now() + kTidyInterval);
 }

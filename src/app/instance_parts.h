@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/control_room.h"
+#include "app/doors.h"
 #include "app/engine.h"
 #include "app/operations.h"
 #include "app/reloading.h"
@@ -66,6 +67,7 @@ class Instance::Parts {
   Operations operations_;
   std::unique_ptr<Reloading> reloading_;
   std::unique_ptr<ControlRoom> room_;
+  std::unique_ptr<Doors> doors_;
   std::unique_ptr<net::Signals> signals_;
   net::Timer deadline_;
   net::Timer tidy_;

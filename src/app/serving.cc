@@ -162,8 +162,7 @@ std::vector<Worker::Change> Serving::take(const config::Configuration& next,
     }
     all_workers({now.state, now.pool, {}, binds.taken_over, binds.closed});
     for (Rebinding::Listener::Opened& opened : binds.opened) {
-      net::log(net::LogLevel::info, "listener " + options.name, "listening on {}",
-               opened.sockets[0].address().text());
+      net::log(net::LogLevel::info, "listener " + options.name, "listening on {}", opened.text);
       for (std::size_t worker = 0; worker < workers_; ++worker) {
         changes[worker].listeners.back().opened.push_back(
             {opened.id, std::move(opened.sockets[worker])});

@@ -71,11 +71,10 @@ TEST_CASE("a refused plan or reload is 409 with every error and its position") {
   refused = accepted();
   refused.accepted = false;
   refused.problems.push_back({7, 1, "pools[1].name", "a duplicate", false});
-  refused.plan.refusals = {{"workers", "cannot change while weir runs"}};
+  refused.problems.push_back({1, 10, "workers", "needs an upgrade", false});
   const std::string expected =
       R"({"errors":[{"line":7,"column":1,"path":"pools[1].name","message":"a duplicate"},)"
-      R"({"line":null,"column":null,"path":"workers",)"
-      R"("message":"cannot change while weir runs"}],"warnings":)" +
+      R"({"line":1,"column":10,"path":"workers","message":"needs an upgrade"}],"warnings":)" +
       std::string(kWarning) + "}\n";
   for (const char* path : {"/v1/plan", "/v1/reload"}) {
     CAPTURE(path);

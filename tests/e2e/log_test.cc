@@ -184,7 +184,7 @@ TEST_CASE("log: a stderr that nobody reads holds up neither sessions nor the exi
     const Pipe pipe;
     ServingProgram weir({.yaml = pair.yaml(), .program = {.errors = pipe.write.get()}});
     pipe.fill();
-    for (int i = 0; i < 200; ++i) weir.program.signal(SIGHUP);  // a line each
+    for (int i = 0; i < 200; ++i) weir.program.signal(SIGUSR2);  // a line each
     pair.sessions(20);
     Stream running = Stream::connect(pair.port.address());
     ask(running);
@@ -205,8 +205,8 @@ TEST_CASE("log: format json is one object a line, and level says which lines the
   Pair pair;
   ServingProgram weir({.yaml = pair.yaml(), .log = "format: json, level: debug"});
   pair.sessions(2);
-  weir.program.signal(SIGHUP);
-  weir.program.wait_for_error_text("SIGHUP ignored");
+  weir.program.signal(SIGUSR2);
+  weir.program.wait_for_error_text("SIGUSR2 ignored");
   weir.program.signal(SIGTERM);
   weir.wait_for_clean_exit();
   std::size_t lines = 0;
@@ -227,8 +227,8 @@ TEST_CASE("log: level warning and error leave out what is below them") {
     Pair pair;
     ServingProgram weir({.yaml = pair.yaml(), .log = error ? "level: error" : "level: warning"});
     pair.sessions(2);
-    weir.program.signal(SIGHUP);
-    if (!error) weir.program.wait_for_error_text("SIGHUP ignored");
+    weir.program.signal(SIGUSR2);
+    if (!error) weir.program.wait_for_error_text("SIGUSR2 ignored");
     weir.program.signal(SIGTERM);
     weir.wait_for_clean_exit();
     // The snapshot is no leveled line: it is always there.

@@ -162,8 +162,11 @@ Program::Stopped::~Stopped() { program_.signal(SIGCONT); }
 ServingProgram::ServingProgram(const Options& options, At at)
     : program(
           [&] {
+            // Not the default one, which is the machine's.
+            const bool admin = options.yaml.find("admin:") != std::string::npos;
             write_file(folder_.file("weir.yaml"),
-                       fmt::format("log: {{access: \"{}\"{}{}}}\n{}", options.access,
+                       fmt::format("{}log: {{access: \"{}\"{}{}}}\n{}",
+                                   admin ? "" : "admin: {socket: admin.sock}\n", options.access,
                                    options.log.empty() ? "" : ", ", options.log, options.yaml));
             Program::Options with = options.program;
             with.arguments = {"-c", folder_.file("weir.yaml")};

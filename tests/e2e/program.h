@@ -86,6 +86,8 @@ class ServingProgram {
 
   const Folder& folder() const { return folder_; }
   std::string access_log() const { return folder_.file("access.log"); }
+  std::string config_file() const { return folder_.file("weir.yaml"); }
+  std::string admin_socket() const { return folder_.file("admin.sock"); }
   // The access log once it has so many lines.
   std::vector<LogEntry> log(std::size_t lines, At at = At::here()) const;
 

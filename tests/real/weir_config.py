@@ -40,6 +40,7 @@ class Config:
         return "\n".join(
             [
                 f"workers: {self.workers}",
+                f"admin: {{socket: {_scalar(str(access_log.parent / 'admin.sock'))}}}",
                 f"log: {{level: info, format: json, access: {_scalar(str(access_log))}}}",
                 f"shutdown: {{deadline: {self.shutdown_deadline}}}",
                 "listeners:",

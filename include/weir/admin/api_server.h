@@ -28,10 +28,11 @@ class ApiServer {
     read_only,  // for `http.listen`: no orders, no sessions, no configuration
   };
 
-  // Descriptors that one server may come to use: its connections, its socket, its epoll set.
-  static constexpr std::size_t kMostDescriptors = 128 + 2;
+  // Each connection costs a descriptor; the server has two more, its socket and its epoll set.
+  static constexpr std::size_t kMostConnections = 128;
 
-  ApiServer(net::Loop& loop, Control& control, Scope scope);
+  ApiServer(net::Loop& loop, Control& control, Scope scope,
+            std::size_t most_connections = kMostConnections);
   ~ApiServer();
 
   // Begins to serve at `endpoint`, once. On failure `error` says why, for an operator, and nothing
@@ -45,6 +46,7 @@ class ApiServer {
  private:
   net::Loop& loop_;
   const Scope scope_;
+  const std::size_t most_connections_;
   std::unique_ptr<Router> router_;
   std::unique_ptr<HttpServer> server_;
 };

@@ -32,9 +32,10 @@ struct Status {
 // What a reload does, would do, or why it is refused.
 struct Reload {
   bool accepted = false;
-  config::Plan plan;                      // of an accepted one
-  std::vector<config::Problem> problems;  // errors of a refused one; warnings of either
-  std::uint64_t generation = 0;           // in force afterwards
+  config::Plan plan;  // of an accepted one
+  // Errors of a refused one, the plan's refusals among them; warnings of either.
+  std::vector<config::Problem> problems;
+  std::uint64_t generation = 0;  // in force afterwards
 };
 
 struct Sessions {

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "weir/admin/api_server.h"
+#include "weir/admin/control.h"
+#include "weir/app/app_options.h"
+#include "weir/net/loop.h"
+#include "weir/net/timer.h"
+
+namespace weir::app {
+
+// The two ways in for operators: the admin socket, open from start to end, and `http.listen`, which
+// a reload may move. Control thread.
+class Doors {
+ public:
+  Doors(net::Loop& loop, admin::Control& control, std::size_t most_connections)
+      : loop_(loop),
+        control_(control),
+        most_connections_(most_connections),
+        close_(loop, [this] { before_.reset(); }) {}
+
+  // Answers why one cannot be opened. An admin socket that nobody asked for, at its default place,
+  // is only warned of: weir serves all the same.
+  [[nodiscard]] std::optional<std::string> open(const AppOptions& options);
+  // Opens what is to follow the present `http.listen`, or nothing if that stays. Until adopt()
+  // nothing has changed.
+  [[nodiscard]] std::optional<std::string> prepare(const AppOptions& options);
+  void adopt();
+
+  // Connections that each door admits, of a process that may have so many descriptors: few enough
+  // to leave them to sessions, enough for a team of operators.
+  static std::size_t most_connections(std::size_t descriptor_limit);
+  // What the doors of these options may use.
+  static std::size_t descriptors(const AppOptions& options, std::size_t most_connections);
+
+ private:
+  using Server = std::unique_ptr<admin::ApiServer>;
+
+  std::optional<std::string> open_admin_socket(const AppOptions& options);
+  std::optional<std::string> open_http(const core::Endpoint& endpoint, Server& server);
+
+  net::Loop& loop_;
+  admin::Control& control_;
+  const std::size_t most_connections_;
+  Server admin_;
+  Server http_;
+  std::optional<core::Endpoint> http_endpoint_;
+  struct Next {
+    std::optional<core::Endpoint> endpoint;
+    Server server;
+  };
+  std::optional<Next> next_;
+  Server before_;  // it may be answering the very call that moves it, and goes in a later turn
+  net::Timer close_;
+};
+
+}  // namespace weir::app
