@@ -1,4 +1,4 @@
-#include "app/binds.h"
+#include "weir/app/binds.h"
 
 #include <algorithm>
 #include <utility>
@@ -18,6 +18,21 @@ bool for_ipv6_only(const proxy::ListenerOptions& listener, const Endpoint& wante
 
 bool is_tcp(const Endpoint& endpoint) {
   return endpoint.kind == Endpoint::Kind::ipv4 || endpoint.kind == Endpoint::Kind::ipv6;
+}
+
+// Those that listen at this address. They are compared by what the kernel says of them.
+std::vector<net::ListenSocket> take(std::vector<Rebinding::Inherited>& inherited,
+                                    const Endpoint& wanted, bool ipv6_only) {
+  const std::string address = net::SocketAddress::from(wanted).text();
+  std::vector<net::ListenSocket> taken;
+  std::erase_if(inherited, [&](Rebinding::Inherited& each) {
+    const bool is_it =
+        each.socket.address().text() == address &&
+        (wanted.kind != Endpoint::Kind::ipv6 || each.socket.ipv6_only() == ipv6_only);
+    if (is_it) taken.push_back(std::move(each.socket));
+    return is_it;
+  });
+  return taken;
 }
 
 // The kernel's choice of a port is another one each time.
@@ -41,34 +56,44 @@ bool Rebinding::port_is_ours(std::uint16_t port) const {
 }
 
 // A port of ours may be joined: `0.0.0.0:5432` follows `127.0.0.1:5432` while that still serves.
+// Inherited sockets go round: of more than there are workers none is left out.
 bool Rebinding::open_new(const proxy::ListenerOptions& listener, const Endpoint& wanted,
-                         std::size_t workers, proxy::AddressId id, Listener& to,
+                         std::size_t workers, proxy::AddressId id,
+                         std::vector<Inherited>& inherited, Listener& to,
                          std::string& error) const {
   Endpoint bind = wanted;
   net::ListenOptions options;
   options.ipv6_only = for_ipv6_only(listener, bind);
-  const bool ours = is_tcp(bind) && bind.port != 0 && port_is_ours(bind.port);
   Listener::Opened opened{id, {}, {}};
-  for (std::size_t worker = 0; worker < workers; ++worker) {
-    if (worker > 0 && opened.sockets[0].is_unix()) {
-      opened.sockets.push_back(opened.sockets[0].share());
+  opened.sockets.resize(workers);
+  std::size_t worker = 0;
+  bool joins = is_tcp(bind) && bind.port != 0 && port_is_ours(bind.port);
+  for (net::ListenSocket& socket : take(inherited, wanted, options.ipv6_only)) {
+    opened.sockets[worker++ % workers].push_back(std::move(socket));
+    joins = true;
+  }
+  for (; worker < workers; ++worker) {
+    if (worker > 0 && opened.sockets[0][0].is_unix()) {
+      opened.sockets[worker].push_back(opened.sockets[0][0].share());
       continue;
     }
-    options.port = worker > 0 || ours ? net::Port::join : net::Port::claim;
+    options.port = joins ? net::Port::join : net::Port::claim;
     net::ListenSocket socket = net::ListenSocket::open(bind, options, error);
     if (!socket) return false;
     if (worker == 0) bind.port = socket.address().port();  // chosen by the kernel where it was 0
-    opened.sockets.push_back(std::move(socket));
+    joins = true;
+    opened.sockets[worker].push_back(std::move(socket));
   }
   opened.text = bind.text();
-  to.binds.push_back({id, wanted, options.ipv6_only, opened.sockets[0].address()});
+  to.binds.push_back({id, wanted, options.ipv6_only, opened.sockets[0][0].address()});
   to.opened.push_back(std::move(opened));
   return true;
 }
 
 std::optional<BindFailure> Rebinding::open(const std::vector<BoundListener>& now,
                                            const std::vector<proxy::ListenerOptions>& next,
-                                           std::size_t workers, proxy::AddressId& last_id) {
+                                           std::size_t workers, proxy::AddressId& last_id,
+                                           std::vector<Inherited>& inherited) {
   for (const BoundListener& listener : now) {
     for (const Bind& bind : listener.binds) held_.push_back({bind, listener.name});
   }
@@ -93,7 +118,7 @@ std::optional<BindFailure> Rebinding::open(const std::vector<BoundListener>& now
         listener.taken_over.push_back(taken->bind.id);
       } else {
         std::string error;
-        if (!open_new(next[i], wanted, workers, ++last_id, listener, error)) {
+        if (!open_new(next[i], wanted, workers, ++last_id, inherited, listener, error)) {
           return BindFailure{i, place, wanted.text() + ": " + error};
         }
       }

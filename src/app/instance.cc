@@ -10,8 +10,8 @@
 #include <system_error>
 #include <utility>
 
-#include "app/binds.h"
 #include "app/instance_parts.h"
+#include "weir/app/binds.h"
 #include "weir/net/log.h"
 #include "weir/net/steady_clock.h"
 #include "weir/net/wall_clock.h"

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/binds.h"
+#include "weir/app/binds.h"
 #include "weir/net/log.h"
 
 namespace weir::app {

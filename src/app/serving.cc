@@ -4,7 +4,7 @@
 #include <random>
 #include <utility>
 
-#include "app/binds.h"
+#include "weir/app/binds.h"
 #include "weir/net/log.h"
 #include "weir/net/steady_clock.h"
 
@@ -55,10 +55,16 @@ Serving::Serving(const Shared& shared, std::size_t workers) : shared_(shared), w
 Serving::~Serving() = default;
 
 std::optional<BindFailure> Serving::prepare(const config::Configuration& next) {
+  std::vector<Rebinding::Inherited> none;
+  return prepare(next, none);
+}
+
+std::optional<BindFailure> Serving::prepare(const config::Configuration& next,
+                                            std::vector<Rebinding::Inherited>& inherited) {
   std::vector<BoundListener> now;
   for (const Served& served : listeners_) now.push_back({served.state->name(), served.binds});
   prepared_ = std::make_unique<Rebinding>();
-  auto failure = prepared_->open(now, next.listeners, workers_, last_address_);
+  auto failure = prepared_->open(now, next.listeners, workers_, last_address_, inherited);
   if (failure) prepared_.reset();
   return failure;
 }
@@ -164,8 +170,9 @@ std::vector<Worker::Change> Serving::take(const config::Configuration& next,
     for (Rebinding::Listener::Opened& opened : binds.opened) {
       net::log(net::LogLevel::info, "listener " + options.name, "listening on {}", opened.text);
       for (std::size_t worker = 0; worker < workers_; ++worker) {
-        changes[worker].listeners.back().opened.push_back(
-            {opened.id, std::move(opened.sockets[worker])});
+        for (net::ListenSocket& socket : opened.sockets[worker]) {
+          changes[worker].listeners.back().opened.push_back({opened.id, std::move(socket)});
+        }
       }
     }
   }

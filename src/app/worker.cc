@@ -31,9 +31,9 @@ void Worker::stop() {
   join();
 }
 
-void Worker::start(const Shared& shared, Change first) {
+void Worker::start(const Shared& shared, Change first, std::uint64_t last_session) {
   // Made here, where a failure can still be told.
-  running_ = std::make_unique<Thread>(*this, shared);
+  running_ = std::make_unique<Thread>(*this, shared, last_session);
   running_->apply(first);
   thread_ = std::thread([this] {
     ::pthread_setname_np(::pthread_self(), ("weir-" + std::to_string(index_)).c_str());
@@ -68,6 +68,22 @@ std::future<std::size_t> Worker::end_sessions(std::shared_ptr<upstream::Backend>
   return on_thread<std::size_t>([there = std::move(backend), reason](Thread& thread) {
     return thread.end_sessions(*there, reason);
   });
+}
+
+std::future<std::vector<Worker::Address>> Worker::share() {
+  return on_thread<std::vector<Address>>([](Thread& thread) { return thread.share(); });
+}
+
+std::future<std::uint64_t> Worker::hold() {
+  return on_thread<std::uint64_t>([](Thread& thread) { return thread.hold(); });
+}
+
+std::future<void> Worker::go_on() {
+  return on_thread<void>([](Thread& thread) { thread.go_on(); });
+}
+
+std::future<void> Worker::leave(std::set<proxy::AddressId> ids) {
+  return on_thread<void>([left = std::move(ids)](Thread& thread) { thread.leave(left); });
 }
 
 void Worker::drain(std::function<void()> drained) {

@@ -9,7 +9,7 @@
 
 namespace weir::app {
 
-Worker::Thread::Thread(Worker& worker, const Shared& shared)
+Worker::Thread::Thread(Worker& worker, const Shared& shared, std::uint64_t last_session)
     : on_listener_gone_(shared.on_listener_gone),
       random_(std::random_device{}()),
       selector_(random_),
@@ -26,7 +26,7 @@ Worker::Thread::Thread(Worker& worker, const Shared& shared)
                lone_dials_,
                1},
       lone_dials_(worker.loop_),
-      sessions_(worker.loop_, worker.index_, worker.workers_, worker.sessions_) {}
+      sessions_(worker.loop_, last_session + worker.index_, worker.workers_, worker.sessions_) {}
 
 proxy::Listener& Worker::Thread::listener(const ListenerChange& change) {
   for (const auto& listener : listeners_) {
@@ -36,9 +36,10 @@ proxy::Listener& Worker::Thread::listener(const ListenerChange& change) {
   return *listeners_.back();
 }
 
-net::ListenSocket Worker::Thread::take_over(proxy::AddressId id) {
+std::vector<net::ListenSocket> Worker::Thread::take_over(proxy::AddressId id) {
   for (const auto& listener : listeners_) {
-    if (auto socket = listener->release(id)) return std::move(*socket);
+    auto sockets = listener->release(id);
+    if (!sockets.empty()) return sockets;
   }
   return {};
 }
@@ -59,7 +60,7 @@ void Worker::Thread::retire(const std::shared_ptr<proxy::ListenerState>& state) 
 void Worker::Thread::apply(Change& change) {
   context_.config_generation = change.config_generation;
   retiring_.remove_if([](const auto& listener) { return listener->gone(); });
-  std::map<proxy::AddressId, net::ListenSocket> taken;
+  std::map<proxy::AddressId, std::vector<net::ListenSocket>> taken;
   for (const ListenerChange& each : change.listeners) {
     for (const proxy::AddressId id : each.taken_over) taken.emplace(id, take_over(id));
   }
@@ -71,7 +72,9 @@ void Worker::Thread::apply(Change& change) {
     proxy::Listener& there = listener(each);
     there.set_pool(each.pool);
     for (Address& address : each.opened) there.listen(address.id, std::move(address.socket));
-    for (const proxy::AddressId id : each.taken_over) there.listen(id, std::move(taken[id]));
+    for (const proxy::AddressId id : each.taken_over) {
+      for (net::ListenSocket& socket : taken[id]) there.listen(id, std::move(socket));
+    }
     for (const proxy::AddressId id : each.closed) there.stop(id);
   }
 }
@@ -115,6 +118,27 @@ std::size_t Worker::Thread::end_sessions(const upstream::Backend& backend,
   });
   if (reason == core::CloseReason::backend_drained) lone_dials_.cancel(backend);
   return ended;
+}
+
+std::vector<Worker::Address> Worker::Thread::share() {
+  std::vector<Address> shared;
+  for (const auto& listener : listeners_) {
+    for (auto& [id, socket] : listener->share()) shared.push_back({id, std::move(socket)});
+  }
+  return shared;
+}
+
+std::uint64_t Worker::Thread::hold() {
+  for (const auto& listener : listeners_) listener->hold();
+  return sessions_.last_id();
+}
+
+void Worker::Thread::go_on() {
+  for (const auto& listener : listeners_) listener->go_on();
+}
+
+void Worker::Thread::leave(const std::set<proxy::AddressId>& ids) {
+  for (const auto& listener : listeners_) listener->leave(ids);
 }
 
 void Worker::Thread::drain(std::function<void()> drained) {

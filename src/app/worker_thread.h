@@ -5,6 +5,7 @@
 #include <functional>
 #include <list>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "weir/app/worker.h"
@@ -21,7 +22,7 @@ namespace weir::app {
 // What a worker has on its thread.
 class Worker::Thread {
  public:
-  Thread(Worker& worker, const Shared& shared);
+  Thread(Worker& worker, const Shared& shared, std::uint64_t last_session);
 
   void apply(Change& change);
 
@@ -30,6 +31,10 @@ class Worker::Thread {
   std::size_t end_session(std::uint64_t id, core::CloseReason reason);
   std::size_t end_sessions(const upstream::Backend& backend, core::CloseReason reason);
 
+  std::vector<Address> share();
+  std::uint64_t hold();
+  void go_on();
+  void leave(const std::set<proxy::AddressId>& ids);
   void drain(std::function<void()> drained);
   void cut(core::CloseReason reason, bool at_once);
 
@@ -39,7 +44,7 @@ class Worker::Thread {
   static constexpr std::size_t kScratch = 512 * 1024;
 
   proxy::Listener& listener(const ListenerChange& change);
-  net::ListenSocket take_over(proxy::AddressId id);
+  std::vector<net::ListenSocket> take_over(proxy::AddressId id);
   void retire(const std::shared_ptr<proxy::ListenerState>& state);
   void report_if_drained();
 

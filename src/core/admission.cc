@@ -23,8 +23,10 @@ constexpr std::uint64_t limit_in(std::uint64_t word) { return word & kLimitBits;
 constexpr bool below_limit(std::uint64_t word) { return active_in(word) < limit_in(word); }
 constexpr bool admits(std::uint64_t word) { return !waits(word) && below_limit(word); }
 
-constexpr std::uint64_t limit_bits(AdmissionLimits limits) {
-  return limits.max_active == 0 ? kMostActive : std::min(limits.max_active, kMostActive);
+constexpr std::uint64_t limit_bits(AdmissionLimits limits, std::uint32_t taken_elsewhere = 0) {
+  if (limits.max_active == 0) return kMostActive;
+  const std::uint32_t most = std::min(limits.max_active, kMostActive);
+  return most - std::min(most, taken_elsewhere);
 }
 
 }  // namespace
@@ -72,15 +74,26 @@ Slot Admission::try_admit() {
 void Admission::set_limits(AdmissionLimits limits) {
   const std::lock_guard lock(mutex_);
   limits_ = limits;
+  apply_limit();
+  while (queue_.size() > limits.max_pending) refuse(*queue_.tail(), CloseReason::proxy_overloaded);
+}
+
+void Admission::set_taken_elsewhere(std::uint32_t slots) {
+  const std::lock_guard lock(mutex_);
+  taken_elsewhere_ = slots;
+  apply_limit();
+}
+
+void Admission::apply_limit() {
+  const std::uint64_t limit = limit_bits(limits_, taken_elsewhere_);
   std::uint64_t word = word_.load(std::memory_order_relaxed);
-  while (!word_.compare_exchange_weak(word, (word & ~kLimitBits) | limit_bits(limits),
+  while (!word_.compare_exchange_weak(word, (word & ~kLimitBits) | limit,
                                       std::memory_order_relaxed)) {
   }
   while (!queue_.empty() && below_limit(word_.load(std::memory_order_relaxed))) {
     word_.fetch_add(kOne, std::memory_order_relaxed);
     grant(*queue_.head());
   }
-  while (queue_.size() > limits.max_pending) refuse(*queue_.tail(), CloseReason::proxy_overloaded);
 }
 
 void Admission::retire(const void* generation) {

@@ -1,5 +1,7 @@
 #include "weir/core/circuit.h"
 
+#include <algorithm>
+
 namespace weir::core {
 namespace {
 
@@ -229,6 +231,18 @@ void Circuit::publish() {
     gate = epoch_;
   }
   closed_epoch_.store(gate, std::memory_order_release);
+}
+
+void Circuit::restore(const CircuitStatus& before, TimePoint now) {
+  const std::lock_guard lock(mutex_);
+  assert(phase_ == CircuitPhase::closed && epoch_ == 1);
+  fails_ = before.fails;
+  if (before.bypassed) order_ = Order::bypass;
+  if (before.forced_open) order_ = Order::open;
+  if (before.phase == CircuitPhase::closed) return publish();
+  const bool half_open = before.phase == CircuitPhase::half_open;
+  const TimePoint until = half_open ? before.half_open_until : before.open_until;
+  open(now, std::max(until, now), TransitionCause::upgraded);
 }
 
 CircuitStatus Circuit::status(TimePoint now) {

@@ -34,6 +34,8 @@ std::string_view name(TransitionCause cause) {
       return "operator_open";
     case TransitionCause::operator_close:
       return "operator_close";
+    case TransitionCause::upgraded:
+      return "upgraded";
   }
   return {};
 }

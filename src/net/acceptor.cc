@@ -90,6 +90,7 @@ void Acceptor::start() {
 }
 
 void Acceptor::accept_some() {
+  if (held_) return;
   loop_.refresh_now();
   Accept last = Accept::another;
   for (int i = 0; i < kBatch && last == Accept::another; ++i) {
@@ -135,7 +136,19 @@ void Acceptor::pause() {
   pause_.arm(loop_.now() + kPause);
 }
 
+void Acceptor::hold() {
+  held_ = true;
+  pause_.cancel();
+  if (poll_) uv_poll_stop(poll_->get());
+}
+
+void Acceptor::go_on() {
+  held_ = false;
+  if (poll_) start();
+}
+
 void Acceptor::drain() {
+  held_ = false;
   socket_.stop_handshakes();
   const core::TimePoint now = loop_.refresh_now();
   settled_at_ = socket_.is_unix() ? now : now + kHandshake;

@@ -1,6 +1,7 @@
 #include "weir/net/journal.h"
 
 #include <chrono>
+#include <iterator>
 #include <utility>
 
 #include "weir/net/steady_clock.h"
@@ -52,6 +53,13 @@ void Journal::add(EventKind kind, std::string pool, std::string backend, std::st
 void Journal::add(EventKind kind, std::string pool, std::string backend, std::string to,
                   std::string cause) {
   add(kind, std::move(pool), std::move(backend), std::move(to), std::move(cause), steady_now());
+}
+
+void Journal::restore(std::vector<Event> events) {
+  const std::lock_guard lock(mutex_);
+  if (events.empty()) return;
+  last_ = events.back().seq;
+  events_.assign(std::make_move_iterator(events.begin()), std::make_move_iterator(events.end()));
 }
 
 std::vector<Event> Journal::since(std::uint64_t seq) const {

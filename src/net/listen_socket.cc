@@ -8,6 +8,7 @@
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -161,12 +162,7 @@ ListenSocket ListenSocket::open(const core::Endpoint& endpoint, const ListenOpti
     return {};
   }
   if (opened.unix_) {
-    struct stat bound {};
-    if (::lstat(endpoint.host.c_str(), &bound) == 0) {
-      opened.owned_path_ = endpoint.host;
-      opened.device_ = bound.st_dev;
-      opened.inode_ = bound.st_ino;
-    }
+    opened.own_path(endpoint.host);
     // Nobody gets in before listen().
     if (options.access && !set_access(endpoint.host, *options.access, error)) return {};
   }
@@ -178,6 +174,45 @@ ListenSocket ListenSocket::open(const core::Endpoint& endpoint, const ListenOpti
   // listen() that lets only one of them have it.
   if (!opened.unix_) share_port(opened.fd());
   return opened;
+}
+
+ListenSocket ListenSocket::adopt(Descriptor descriptor) {
+  ListenSocket adopted;
+  int listens = 0;
+  socklen_t length = sizeof listens;
+  if (::getsockopt(descriptor.get(), SOL_SOCKET, SO_ACCEPTCONN, &listens, &length) != 0 ||
+      listens == 0) {
+    return {};
+  }
+  const int flags = ::fcntl(descriptor.get(), F_GETFL);
+  ::fcntl(descriptor.get(), F_SETFL, flags | O_NONBLOCK);
+  ::fcntl(descriptor.get(), F_SETFD, FD_CLOEXEC);
+  adopted.descriptor_ = std::move(descriptor);
+  const SocketAddress address = adopted.address();
+  adopted.unix_ = address.family() == AF_UNIX;
+  if (adopted.unix_) {
+    adopted.own_path(reinterpret_cast<const sockaddr_un*>(address.generic())->sun_path);
+    return adopted;
+  }
+  const int on = 1;
+  ::setsockopt(adopted.fd(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  ::setsockopt(adopted.fd(), SOL_SOCKET, SO_OOBINLINE, &on, sizeof on);
+  share_port(adopted.fd());
+  return adopted;
+}
+
+void ListenSocket::own_path(const std::string& path) {
+  struct stat bound {};
+  if (path.empty() || ::lstat(path.c_str(), &bound) != 0) return;
+  owned_path_ = path;
+  device_ = bound.st_dev;
+  inode_ = bound.st_ino;
+}
+
+bool ListenSocket::ipv6_only() const {
+  int only = 0;
+  socklen_t length = sizeof only;
+  return ::getsockopt(fd(), IPPROTO_IPV6, IPV6_V6ONLY, &only, &length) == 0 && only != 0;
 }
 
 ListenSocket ListenSocket::share() const {

@@ -19,8 +19,8 @@ class Listener::Address final : public net::Acceptor::Owner {
       : listener_(listener), id_(id), acceptor_(listener.context_.loop, std::move(socket), *this) {}
 
   AddressId id() const { return id_; }
-  net::ListenSocket take_socket() { return std::move(acceptor_.socket()); }
-  void drain() { acceptor_.drain(); }
+  net::Acceptor& acceptor() { return acceptor_; }
+  const net::ListenSocket& socket() { return acceptor_.socket(); }
 
  private:
   bool may_accept() override { return listener_.may_accept(); }
@@ -47,25 +47,51 @@ void Listener::listen(AddressId id, net::ListenSocket socket) {
   addresses_.push_back(std::make_unique<Address>(*this, id, std::move(socket)));
 }
 
-std::optional<net::ListenSocket> Listener::release(AddressId id) {
-  const auto found = std::find_if(addresses_.begin(), addresses_.end(),
-                                  [id](const auto& address) { return address->id() == id; });
-  if (found == addresses_.end()) return std::nullopt;
-  net::ListenSocket socket = (*found)->take_socket();
-  addresses_.erase(found);
-  return socket;
+std::vector<net::ListenSocket> Listener::release(AddressId id) {
+  std::vector<net::ListenSocket> sockets;
+  addresses_.remove_if([&](const auto& address) {
+    if (address->id() != id) return false;
+    sockets.push_back(std::move(address->acceptor().socket()));
+    return true;
+  });
+  return sockets;
 }
 
-void Listener::stop(AddressId id) {
-  const auto found = std::find_if(addresses_.begin(), addresses_.end(),
-                                  [id](const auto& address) { return address->id() == id; });
-  if (found != addresses_.end()) (*found)->drain();
+std::vector<std::pair<AddressId, net::ListenSocket>> Listener::share() const {
+  std::vector<std::pair<AddressId, net::ListenSocket>> shared;
+  for (const auto& address : addresses_) {
+    shared.emplace_back(address->id(), address->socket().share());
+  }
+  return shared;
+}
+
+void Listener::hold() {
+  for (const auto& address : addresses_) address->acceptor().hold();
+}
+
+void Listener::go_on() {
+  for (const auto& address : addresses_) address->acceptor().go_on();
+}
+
+void Listener::leave(const std::set<AddressId>& ids) {
+  addresses_.remove_if([&ids](const auto& address) {
+    if (ids.count(address->id()) == 0) return false;
+    address->acceptor().socket().disown();
+    return true;
+  });
 }
 
 // A drain may come to its end at once, and takes its address out of the list.
+void Listener::stop(AddressId id) {
+  for (auto next = addresses_.begin(); next != addresses_.end();) {
+    Address& address = **next++;
+    if (address.id() == id) address.acceptor().drain();
+  }
+}
+
 void Listener::retire(std::function<void()> gone) {
   on_gone_ = nullptr;
-  for (auto next = addresses_.begin(); next != addresses_.end();) (*next++)->drain();
+  for (auto next = addresses_.begin(); next != addresses_.end();) (*next++)->acceptor().drain();
   on_gone_ = std::move(gone);
   report_if_gone();
 }

@@ -7,9 +7,9 @@
 
 namespace weir::proxy {
 
-SessionTable::SessionTable(net::Loop& loop, std::size_t worker, std::size_t workers,
+SessionTable::SessionTable(net::Loop& loop, std::uint64_t last, std::size_t workers,
                            std::atomic<std::size_t>& gauge)
-    : loop_(loop), gauge_(gauge), next_id_(worker + 1), workers_(workers) {}
+    : loop_(loop), gauge_(gauge), next_id_(last + 1), workers_(workers) {}
 
 SessionTable::~SessionTable() = default;
 

@@ -43,6 +43,14 @@ void BackendHealth::set_options(const std::optional<HealthOptions>& options) {
   healthy_.store(true, std::memory_order_release);
 }
 
+void BackendHealth::restore_unhealthy() {
+  const std::lock_guard lock(mutex_);
+  if (!checked()) return;
+  health_.begin_unhealthy();
+  status_.state = HealthState::unhealthy;
+  healthy_.store(false, std::memory_order_release);
+}
+
 void BackendHealth::take(core::DialOutcome outcome, core::TimePoint now) {
   std::optional<HealthState> turned;
   std::string cause;

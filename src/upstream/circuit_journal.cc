@@ -48,6 +48,7 @@ std::string CircuitJournal::cause(const core::Transition& transition) const {
     case core::TransitionCause::health_recovered:
     case core::TransitionCause::operator_open:
     case core::TransitionCause::operator_close:
+    case core::TransitionCause::upgraded:
       break;
   }
   return text;

@@ -21,5 +21,5 @@ TEST_CASE("the causes of a circuit's transitions are a closed list of words") {
   }
   CHECK(names ==
         "consecutive_failures failure_rate probe_started probe_succeeded probe_failed "
-        "half_open_expired health_recovered operator_open operator_close ");
+        "half_open_expired health_recovered operator_open operator_close upgraded ");
 }

@@ -54,6 +54,12 @@ struct Snapshot {
 
   // One JSON object on one line; listeners and pools are those of the API.
   std::string json() const;
+  // What json() has written, but for the times. Throws what says why, when it is nothing of it.
+  static Snapshot from_json(const std::string& text);
+
+  // Adds what another process counts of the listeners, pools and backends that are here too; of
+  // those that are not, the other's are taken over. Gauges are added only `with_gauges`.
+  void add(const Snapshot& other, bool with_gauges);
 };
 
 }  // namespace weir::admin

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "weir/admin/snapshot.h"
+#include "weir/app/binds.h"
 #include "weir/app/worker.h"
 #include "weir/config/configuration.h"
 #include "weir/net/journal.h"
@@ -20,9 +21,6 @@
 #include "weir/upstream/pool.h"
 
 namespace weir::app {
-
-struct BindFailure;
-class Rebinding;
 
 // The listeners and the pools: those in force, and those that are gone from the configuration and
 // have sessions still. It takes them from one configuration to the next in three steps: prepare()
@@ -41,6 +39,9 @@ class Serving {
 
   // Opens the addresses that are new. Answers the first failure; then nothing has changed.
   [[nodiscard]] std::optional<BindFailure> prepare(const config::Configuration& next);
+  // The same, with sockets that another process has handed over; those not wanted stay there.
+  [[nodiscard]] std::optional<BindFailure> prepare(const config::Configuration& next,
+                                                   std::vector<Rebinding::Inherited>& inherited);
   // Closes them again.
   void give_up();
   // What each worker has to change. The pools are those of `next` from here on.
@@ -69,7 +70,7 @@ class Serving {
     std::string pool_name;
     std::shared_ptr<proxy::ListenerState> state;
     std::shared_ptr<upstream::Pool> pool;
-    std::vector<struct Bind> binds;
+    std::vector<Bind> binds;
   };
   struct Leaving {
     std::shared_ptr<proxy::ListenerState> state;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <future>
 #include <memory>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -56,7 +57,8 @@ class Worker {
   ~Worker();  // join() was called, or start() never was
 
   // Throws when the thread or something it needs cannot be had; then stop().
-  void start(const Shared& shared, Change first);
+  // No session has an id of `last_session` or less, a multiple of the number of workers.
+  void start(const Shared& shared, Change first, std::uint64_t last_session = 0);
   [[nodiscard]] std::future<void> apply(Change change);
 
   // Up to `most` of the sessions that are meant, those with the lowest ids, ascending.
@@ -72,6 +74,14 @@ class Worker {
   static std::size_t of_session(std::uint64_t id, std::size_t workers) {
     return static_cast<std::size_t>((id - 1) % workers);
   }
+
+  // For another process that takes over: further descriptors of all listening sockets; nobody is
+  // accepted until go_on(), answering an id that no session exceeds; those addresses are left to
+  // it.
+  [[nodiscard]] std::future<std::vector<Address>> share();
+  [[nodiscard]] std::future<std::uint64_t> hold();
+  [[nodiscard]] std::future<void> go_on();
+  [[nodiscard]] std::future<void> leave(std::set<proxy::AddressId> ids);
 
   // Stops accepting; calls `drained` on this worker's thread once no session is left. Any thread.
   void drain(std::function<void()> drained);

@@ -69,6 +69,10 @@ class Admission {
   // the youngest first.
   void set_limits(AdmissionLimits limits);
 
+  // So many of the slots are in use by another process, which drains: only the rest are granted
+  // here, perhaps none. Fewer than before grants what is free again, in order.
+  void set_taken_elsewhere(std::uint32_t slots);
+
   // Refuses those who wait with this generation as `upstream_unavailable`. It remembers nothing:
   // the caller sees to it that no more of them come.
   void retire(const void* generation);
@@ -91,6 +95,7 @@ class Admission {
   bool unclaim(std::uint64_t& word) noexcept;
   void release() noexcept;
   // With the mutex held:
+  void apply_limit();
   void hand_over() noexcept;
   void grant(Waiter& waiter) noexcept;
   void refuse(Waiter& waiter, CloseReason reason) noexcept;
@@ -103,6 +108,7 @@ class Admission {
 
   alignas(64) mutable std::mutex mutex_;
   AdmissionLimits limits_;
+  std::uint32_t taken_elsewhere_ = 0;
   WaiterQueue queue_;
   bool shut_down_ = false;
   std::array<std::uint64_t, kCloseReasons> rejected_{};

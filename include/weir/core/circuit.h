@@ -102,6 +102,11 @@ class Circuit {
   void bypass();                   // admits all and takes no verdict; the state below is kept
   void automatic(TimePoint now);   // goes on by itself; after a forced open the probe is due
 
+  // Takes up where another process left off, which had this status: failures, how long OPEN lasts,
+  // an operator's orders. What was half open there is OPEN until the bound on that: its probes are
+  // the other's. Once, of a circuit that nobody has asked anything yet.
+  void restore(const CircuitStatus& before, TimePoint now);
+
   CircuitStatus status(TimePoint now);  // one moment, seen under the mutex
 
  private:

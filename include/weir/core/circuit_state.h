@@ -27,9 +27,10 @@ enum class TransitionCause : std::uint8_t {
   health_recovered,   // an active check found the backend healthy again
   operator_open,
   operator_close,
+  upgraded,  // it was open in the process before this one
 };
 inline constexpr std::size_t kTransitionCauses =
-    static_cast<std::size_t>(TransitionCause::operator_close) + 1;
+    static_cast<std::size_t>(TransitionCause::upgraded) + 1;
 
 std::string_view name(TransitionCause cause);
 

@@ -30,6 +30,8 @@ class Health {
   // The state that begins with this verdict, if one does.
   std::optional<HealthState> take(Verdict verdict);
 
+  // It was unhealthy before anybody counted here.
+  void begin_unhealthy() { state_ = HealthState::unhealthy; }
   // Other thresholds from the next verdict on; the state and the row stay.
   void set_thresholds(std::uint32_t rise, std::uint32_t fall) {
     assert(rise > 0 && fall > 0);

@@ -45,6 +45,10 @@ class Acceptor {
 
   ListenSocket& socket() { return socket_; }
 
+  // Accepts nobody until go_on(); whoever comes waits in the kernel's queue.
+  void hold();
+  void go_on();
+
   // Ends listening without a reset for what waits in the queue: lets no further handshake begin,
   // hands everything that waits to the owner, and closes when handshakes under way have had their
   // time and the queue is empty.
@@ -66,6 +70,7 @@ class Acceptor {
   Owner& owner_;
   std::unique_ptr<Handle> poll_;
   Timer pause_;
+  bool held_ = false;
   core::TimePoint settled_at_ = core::kNever;  // while draining: when the queue grows no more
 };
 

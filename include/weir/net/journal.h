@@ -51,6 +51,9 @@ class Journal {
   void add(EventKind kind, std::string pool, std::string backend, std::string to,
            std::string cause);
 
+  // Those of the process before this one, in order; before any of its own.
+  void restore(std::vector<Event> events);
+
   // The kept ones after `seq`, in order.
   std::vector<Event> since(std::uint64_t seq) const;
   // The last one's; 0 = nothing has happened yet.

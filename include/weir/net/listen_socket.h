@@ -44,8 +44,16 @@ class ListenSocket {
   [[nodiscard]] static ListenSocket open(const core::Endpoint& endpoint,
                                          const ListenOptions& options, std::string& error);
 
+  // One that another process bound and listens on, and hands over: its path is ours from here on.
+  // Empty if it is no listening stream socket.
+  [[nodiscard]] static ListenSocket adopt(Descriptor descriptor);
+
   // A second descriptor of the same socket, for another worker; it does not own the path.
   [[nodiscard]] ListenSocket share() const;
+  // The path is somebody else's to remove from here on.
+  void disown() { owned_path_.clear(); }
+  // `[::]` that takes IPv6 only.
+  bool ipv6_only() const;
 
   explicit operator bool() const { return static_cast<bool>(descriptor_); }
   int fd() const { return descriptor_.get(); }
@@ -59,6 +67,7 @@ class ListenSocket {
   void close();
 
  private:
+  void own_path(const std::string& path);
   void remove_path();
 
   Descriptor descriptor_;

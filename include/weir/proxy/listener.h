@@ -5,7 +5,9 @@
 #include <functional>
 #include <list>
 #include <memory>
-#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
 
 #include "weir/net/descriptor_budget.h"
 #include "weir/net/listen_socket.h"
@@ -15,7 +17,8 @@
 
 namespace weir::proxy {
 
-// Names one address of one listener on all workers.
+// Names one address of one listener on all workers. On one of them it may be several sockets, after
+// an upgrade to fewer workers.
 using AddressId = std::uint64_t;
 
 // One listener on one worker: accepts on each of its addresses and makes a session of each client.
@@ -31,8 +34,16 @@ class Listener {
   void set_pool(std::shared_ptr<upstream::Pool> pool) { pool_ = std::move(pool); }
 
   void listen(AddressId id, net::ListenSocket socket);
-  // Hands an address over with whoever waits there; nothing if it is not one of this listener's.
-  std::optional<net::ListenSocket> release(AddressId id);
+  // Hands an address over with whoever waits there, all its sockets; none if it is not one of this
+  // listener's.
+  std::vector<net::ListenSocket> release(AddressId id);
+  // Further descriptors of all its sockets.
+  std::vector<std::pair<AddressId, net::ListenSocket>> share() const;
+  // Accepts nobody until go_on().
+  void hold();
+  void go_on();
+  // Leaves those of its addresses to another process that has them too: who waits there waits on.
+  void leave(const std::set<AddressId>& ids);
   // Ends listening there. What already waits in the accept queue is served.
   void stop(AddressId id);
   // Ends listening everywhere, likewise; then calls `gone`, perhaps at once, as its last act.

@@ -19,8 +19,9 @@ class Session;
 // destroyed at the end of the turn, when nothing of it is on the stack any more.
 class SessionTable final : public net::Resumable {
  public:
-  // One of `workers` tables; `gauge` shows the number of live sessions to other threads.
-  SessionTable(net::Loop& loop, std::size_t worker, std::size_t workers,
+  // One of `workers` tables, whose first id is the one after `last`; `gauge` shows the number of
+  // live sessions to other threads.
+  SessionTable(net::Loop& loop, std::uint64_t last, std::size_t workers,
                std::atomic<std::size_t>& gauge);
   ~SessionTable() override;
 
@@ -30,6 +31,8 @@ class SessionTable final : public net::Resumable {
   Session& add(std::unique_ptr<Session> session);
   void retire(Session& session);
   Session* find(std::uint64_t id);  // null when it has ended
+  // No session has had a higher id.
+  std::uint64_t last_id() const { return next_id_ - 1; }
 
   std::size_t size() const { return live_.size(); }
   bool empty() const { return live_.empty(); }

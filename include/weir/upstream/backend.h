@@ -115,6 +115,7 @@ class Backend {
   core::CircuitStatus circuit_status(core::TimePoint now);
   // Null without active checks.
   BackendHealth* health() { return health_.checked() ? &health_ : nullptr; }
+  const BackendHealth* health() const { return health_.checked() ? &health_ : nullptr; }
   // False when its active checks say so.
   bool healthy() const { return health_.healthy(); }
 
@@ -123,6 +124,12 @@ class Backend {
   [[nodiscard]] BackendLease claim();
   bool at_capacity() const;
   std::uint32_t limit() const { return limit_.load(std::memory_order_relaxed); }
+  // During an upgrade two processes share the limit. The one that comes leaves to the other what
+  // that has; the one that goes takes no more than its ceiling, whoever it may still dial for.
+  void set_taken_elsewhere(std::uint32_t places) {
+    elsewhere_.store(places, std::memory_order_relaxed);
+  }
+  void set_ceiling(std::uint32_t places) { ceiling_.store(places, std::memory_order_relaxed); }
   [[nodiscard]] GaugeGuard count_dial() { return GaugeGuard(dialing_); }
 
   // How many of its places are taken, and whether that is all. For observers.
@@ -165,7 +172,10 @@ class Backend {
   Places places() const { return places_.load(std::memory_order_relaxed); }
   bool full(Places places) const {
     const std::uint32_t most = limit();
-    return most != 0 && places.active + places.alone >= most;
+    if (most == 0) return false;
+    const std::uint64_t here = std::uint64_t{places.active} + places.alone;
+    return here + elsewhere_.load(std::memory_order_relaxed) >= most ||
+           here >= ceiling_.load(std::memory_order_relaxed);
   }
   // Applies `change` to the places; false when it refuses.
   template <typename Change>
@@ -176,6 +186,8 @@ class Backend {
   const std::string address_text_;
   const net::SocketAddress address_;
   std::atomic<std::uint32_t> limit_;  // dials and sessions together; 0 = none
+  std::atomic<std::uint32_t> elsewhere_{0};
+  std::atomic<std::uint32_t> ceiling_{UINT32_MAX};
   const std::unique_ptr<CircuitJournal> journal_;
   core::Circuit circuit_;
   BackendHealth health_;

@@ -45,6 +45,9 @@ class BackendHealth {
   // is healthy from there, and begins anew when it is checked again.
   void set_options(const std::optional<HealthOptions>& options);
 
+  // Unhealthy in the process before this one, and so here until checks say otherwise.
+  void restore_unhealthy();
+
   // A check ended at `now`.
   void take(core::DialOutcome outcome, core::TimePoint now);
 

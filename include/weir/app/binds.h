@@ -39,6 +39,12 @@ struct BindFailure {
 // unused it closes what it opened, and nothing has happened.
 class Rebinding {
  public:
+  // From another process, which listens there as well or did.
+  struct Inherited {
+    std::size_t number = 0;  // as it was given
+    net::ListenSocket socket;
+  };
+
   struct Listener {
     std::vector<Bind> binds;                   // as they will be
     std::vector<proxy::AddressId> taken_over;  // of them, from another listener
@@ -46,15 +52,18 @@ class Rebinding {
     struct Opened {
       proxy::AddressId id;
       std::string text;  // with the port that the kernel chose where it was 0
-      std::vector<net::ListenSocket> sockets;  // by worker
+      std::vector<std::vector<net::ListenSocket>> sockets;  // by worker
     };
     std::vector<Opened> opened;
   };
 
-  // Answers the first failure, or nothing when all is open. `last_id` counts on.
+  // Answers the first failure, or nothing when all is open. `last_id` counts on. What is wanted of
+  // the `inherited` is taken out of them: all sockets of an address, however many workers there
+  // are.
   std::optional<BindFailure> open(const std::vector<BoundListener>& now,
                                   const std::vector<proxy::ListenerOptions>& next,
-                                  std::size_t workers, proxy::AddressId& last_id);
+                                  std::size_t workers, proxy::AddressId& last_id,
+                                  std::vector<Inherited>& inherited);
 
   std::vector<Listener>& listeners() { return listeners_; }  // in the order of the configuration
 
@@ -68,7 +77,8 @@ class Rebinding {
   Held* find(const core::Endpoint& endpoint, bool ipv6_only, const std::string* listener);
   bool port_is_ours(std::uint16_t port) const;
   bool open_new(const proxy::ListenerOptions& listener, const core::Endpoint& wanted,
-                std::size_t workers, proxy::AddressId id, Listener& to, std::string& error) const;
+                std::size_t workers, proxy::AddressId id, std::vector<Inherited>& inherited,
+                Listener& to, std::string& error) const;
 
   std::vector<Held> held_;
   std::vector<Listener> listeners_;

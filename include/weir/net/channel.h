@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "weir/core/time.h"
+#include "weir/net/descriptor.h"
+
+namespace weir::net {
+
+// Messages between two processes of this machine, each a text and descriptors that go with it. A
+// peer that does not read or write in time counts as gone, and so does one that sends nonsense:
+// from there the channel is closed. One thread.
+class Channel {
+ public:
+  struct Message {
+    std::string text;
+    std::vector<Descriptor> descriptors;
+  };
+
+  static constexpr std::uint32_t kMostText = 64u << 20;  // bytes; far more than thousands of pools
+  static constexpr std::uint32_t kMostDescriptors = 16384;
+
+  Channel() = default;
+  explicit Channel(Descriptor end) : end_(std::move(end)) {}
+
+  // Both ends; empty ones when the kernel has no room.
+  static std::pair<Channel, Channel> make();
+
+  explicit operator bool() const { return static_cast<bool>(end_); }
+  int fd() const { return end_.get(); }
+  Descriptor release() { return std::move(end_); }
+  void close() { end_.reset(); }
+
+  // The descriptors stay the caller's. False: the channel is closed.
+  bool send(std::string_view text, core::Duration patience, std::span<const int> descriptors = {});
+  // Waits for one; nothing: none came whole in time, and the channel is closed.
+  std::optional<Message> receive(core::Duration patience);
+  // One that has come whole by now. The channel may turn out to be closed.
+  std::optional<Message> poll();
+
+ private:
+  enum class Got : std::uint8_t { something, nothing };
+
+  Got read_some();
+  std::optional<Message> take();
+
+  Descriptor end_;
+  std::string pending_;
+  std::deque<Descriptor> received_;
+};
+
+}  // namespace weir::net

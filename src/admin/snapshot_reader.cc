@@ -1,0 +1,106 @@
+// A snapshot from its own JSON: what another process of weir says of itself. Times are left out.
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <stdexcept>
+
+#include "weir/admin/snapshot.h"
+#include "weir/core/close_reason.h"
+#include "weir/core/dial_outcome.h"
+#include "weir/net/acceptor.h"
+
+namespace weir::admin {
+namespace {
+
+using nlohmann::json;
+
+// Counts by name; those that are absent are 0. A name of no list is an error.
+template <typename Key, std::size_t size>
+void read_counts(const json& from, std::array<std::uint64_t, size>& into) {
+  std::size_t known = 0;
+  for (std::size_t i = 0; i < size; ++i) {
+    const auto found = from.find(name(static_cast<Key>(i)));
+    if (found == from.end()) continue;
+    found->get_to(into[i]);
+    ++known;
+  }
+  if (known != from.size()) throw std::runtime_error("an unknown name in " + from.dump());
+}
+
+Snapshot::Listener listener(const json& from) {
+  Snapshot::Listener read;
+  from.at("name").get_to(read.name);
+  from.at("connections").get_to(read.connections);
+  from.at("accepted").get_to(read.accepted);
+  from.at("bytes_in").get_to(read.bytes_in);
+  from.at("bytes_out").get_to(read.bytes_out);
+  read_counts<net::AcceptError>(from.at("accept_errors"), read.accept_errors);
+  read_counts<core::CloseReason>(from.at("closed"), read.closed);
+  return read;
+}
+
+upstream::HealthStatus health(const json& from) {
+  upstream::HealthStatus read;
+  const bool healthy = from.at("state") == name(core::HealthState::healthy);
+  read.state = healthy ? core::HealthState::healthy : core::HealthState::unhealthy;
+  from.at("consecutive").get_to(read.consecutive);
+  read_counts<core::DialOutcome>(from.at("checks"), read.checks);
+  return read;
+}
+
+// By outcome, as they were counted.
+decltype(Snapshot::Backend::dials) dials(const json& totals) {
+  decltype(Snapshot::Backend::dials) read{};
+  read_counts<core::DialOutcome>(totals.at("failures"), read);
+  totals.at("connected").get_to(read[static_cast<std::size_t>(core::DialOutcome::connected)]);
+  const std::uint64_t sum = std::accumulate(read.begin(), read.end(), std::uint64_t{0});
+  if (totals.at("dials") != sum) throw std::runtime_error("a sum is wrong in " + totals.dump());
+  return read;
+}
+
+Snapshot::Backend backend(const json& from) {
+  Snapshot::Backend read;
+  from.at("name").get_to(read.name);
+  from.at("address").get_to(read.address);
+  from.at("active").get_to(read.active);
+  from.at("dialing").get_to(read.dialing);
+  from.at("removed").get_to(read.removed);
+  read.dials = dials(from.at("totals"));
+  from.at("totals").at("stale_results").get_to(read.circuit.stale_results);
+  const json& circuit = from.at("circuit");
+  circuit.at("probes_in_flight").get_to(read.circuit.probes_in_flight);
+  circuit.at("rejects").get_to(read.circuit.rejects);
+  read_counts<core::CircuitPhase>(circuit.at("transitions"), read.circuit.transitions);
+  if (!from.at("health").is_null()) read.health = health(from.at("health"));
+  return read;
+}
+
+Snapshot::Pool pool(const json& from) {
+  Snapshot::Pool read;
+  from.at("name").get_to(read.name);
+  from.at("consistent").get_to(read.consistent);
+  const json& admission = from.at("admission");
+  admission.at("active").get_to(read.active);
+  admission.at("pending").get_to(read.pending);
+  read_counts<core::CloseReason>(admission.at("rejected"), read.rejected);
+  read_counts<core::DialOutcome>(from.at("retries"), read.retries);
+  from.at("retry_budget_denied").get_to(read.retry_budget_denied);
+  for (const json& each : from.at("backends")) read.backends.push_back(backend(each));
+  return read;
+}
+
+}  // namespace
+
+Snapshot Snapshot::from_json(const std::string& text) {
+  const json from = json::parse(text);
+  Snapshot read;
+  from.at("sessions").get_to(read.sessions);
+  from.at("access_log_dropped").get_to(read.access_log_dropped);
+  from.at("open_fds").get_to(read.open_fds);
+  for (const json& each : from.at("listeners")) read.listeners.push_back(listener(each));
+  for (const json& each : from.at("pools")) read.pools.push_back(pool(each));
+  return read;
+}
+
+}  // namespace weir::admin

@@ -1,0 +1,106 @@
+#include "app/errand.h"
+
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string_view>
+
+namespace weir::app {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::string_view kAnswer = R"({"answer":)";
+
+std::string written(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+template <typename Enum>
+Enum word(const Json& json, Enum last) {
+  const int number = json.get<int>();
+  if (number < 0 || number > static_cast<int>(last)) throw std::runtime_error("out of range");
+  return static_cast<Enum>(number);
+}
+
+Json to_json(const proxy::SessionView& view) {
+  Json attempts = Json::array();
+  for (const proxy::SessionView::Attempt& each : view.attempts) {
+    attempts.push_back({each.backend, each.address, static_cast<int>(each.outcome),
+                        each.took.count()});
+  }
+  return {{"id", view.id},
+          {"listener", view.listener},
+          {"client", view.client},
+          {"pool", view.pool},
+          {"backend", view.backend},
+          {"state", static_cast<int>(view.state)},
+          {"age", view.age.count()},
+          {"bytes_in", view.bytes_in},
+          {"bytes_out", view.bytes_out},
+          {"attempts", std::move(attempts)}};
+}
+
+proxy::SessionView view(const Json& json) {
+  proxy::SessionView read;
+  json.at("id").get_to(read.id);
+  json.at("listener").get_to(read.listener);
+  json.at("client").get_to(read.client);
+  json.at("pool").get_to(read.pool);
+  json.at("backend").get_to(read.backend);
+  read.state = word(json.at("state"), proxy::SessionState::parting);
+  read.age = core::Duration(json.at("age").get<core::Duration::rep>());
+  json.at("bytes_in").get_to(read.bytes_in);
+  json.at("bytes_out").get_to(read.bytes_out);
+  for (const Json& each : json.at("attempts")) {
+    read.attempts.push_back({each.at(0), each.at(1),
+                             word(each.at(2), core::DialOutcome::cancelled),
+                             core::Duration(each.at(3).get<core::Duration::rep>())});
+  }
+  return read;
+}
+
+}  // namespace
+
+std::string text(const Errand& errand) {
+  return written({{"kind", static_cast<int>(errand.kind)},
+                  {"listener", errand.filter.listener},
+                  {"pool", errand.filter.pool},
+                  {"backend", errand.filter.backend},
+                  {"most", errand.most},
+                  {"id", errand.id},
+                  {"reason", errand.reason},
+                  {"takes_sessions", errand.takes_sessions}});
+}
+
+Errand read_errand(const std::string& text) {
+  const Json json = Json::parse(text);
+  Errand read;
+  read.kind = word(json.at("kind"), Errand::Kind::set_duty);
+  json.at("listener").get_to(read.filter.listener);
+  json.at("pool").get_to(read.filter.pool);
+  json.at("backend").get_to(read.filter.backend);
+  json.at("most").get_to(read.most);
+  json.at("id").get_to(read.id);
+  json.at("reason").get_to(read.reason);
+  json.at("takes_sessions").get_to(read.takes_sessions);
+  return read;
+}
+
+std::string text(const Answer& answer) {
+  Json sessions = Json::array();
+  for (const proxy::SessionView& each : answer.sessions) sessions.push_back(to_json(each));
+  return std::string(kAnswer) +
+         written({{"sessions", std::move(sessions)}, {"ended", answer.ended}}) + "}";
+}
+
+bool is_answer(const std::string& text) { return text.compare(0, kAnswer.size(), kAnswer) == 0; }
+
+Answer read_answer(const std::string& text) {
+  const Json json = Json::parse(text).at("answer");
+  Answer read;
+  for (const Json& each : json.at("sessions")) read.sessions.push_back(view(each));
+  json.at("ended").get_to(read.ended);
+  return read;
+}
+
+}  // namespace weir::app

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "weir/core/circuit_state.h"
+#include "weir/core/time.h"
+#include "weir/net/journal.h"
+#include "weir/upstream/duty.h"
+
+// What one process of weir tells the next in an upgrade, as data and as text. In order: the old one
+// sends its Welcome with its listening sockets; the new one loads its configuration, binds, and
+// answers that it is Ready; the old one accepts nobody any more and sends its State; the new one
+// begins to serve and says so; the old one closes its sockets and drains, and sends a Report
+// whenever its counts have changed. Until the new one serves, the old one can go back.
+namespace weir::app {
+
+// The version of what follows here: processes that do not speak the same do not hand over.
+inline constexpr int kHandoverVersion = 1;
+
+struct Welcome {
+  std::size_t listening = 0;  // descriptors of listeners; after them, if there is one, that of:
+  bool admin = false;         // the admin socket
+  std::size_t predecessors = 0;  // and the channels to those that still drain
+};
+
+struct Ready {
+  std::string failure;               // why it cannot take over; empty = it can
+  std::vector<std::size_t> adopted;  // which listening sockets it has a use for, by their number
+};
+
+// What of a backend goes on. Times are of the clock that all processes of a machine share.
+struct HandedBackend {
+  std::string pool;
+  std::string name;
+  std::string address;
+  upstream::Duty duty;
+  core::CircuitStatus circuit;
+  bool unhealthy = false;
+};
+
+struct State {
+  std::uint64_t generation = 1;
+  std::uint64_t last_session = 0;
+  std::vector<HandedBackend> backends;
+  std::vector<net::Event> events;
+};
+
+// What of the limits a process that drains takes up.
+struct Report {
+  struct Pool {
+    std::string name;
+    std::uint32_t active = 0;
+  };
+  struct Backend {
+    std::string pool;
+    std::string name;
+    std::string address;
+    std::uint32_t places = 0;  // as many as it may still come to have at once
+  };
+  std::vector<Pool> pools;
+  std::vector<Backend> backends;
+  std::string snapshot;  // all of its counts, as JSON
+};
+
+std::string text(const Welcome& welcome);
+std::string text(const Ready& ready);
+std::string text(const State& state);
+std::string text(const Report& report);
+
+// Throw std::exception where the text is nothing of the kind.
+Welcome read_welcome(const std::string& text);
+Ready read_ready(const std::string& text);
+State read_state(const std::string& text);
+Report read_report(const std::string& text);
+
+}  // namespace weir::app
