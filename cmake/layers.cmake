@@ -5,6 +5,7 @@ find_package(yaml-cpp REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(UV REQUIRED IMPORTED_TARGET libuv)
 pkg_check_modules(CARES REQUIRED IMPORTED_TARGET libcares)
+pkg_check_modules(SYSTEMD REQUIRED IMPORTED_TARGET libsystemd)
 pkg_check_modules(MICROHTTPD REQUIRED IMPORTED_TARGET libmicrohttpd)
 find_package(nlohmann_json REQUIRED)
 find_package(spdlog REQUIRED)
@@ -28,7 +29,8 @@ weir_layer(admin PUBLIC weir_proxy weir_config
   PRIVATE PkgConfig::MICROHTTPD nlohmann_json::nlohmann_json)
 # Read once for the layer instead of for each file, at 8 s a time.
 target_precompile_headers(weir_admin PRIVATE <nlohmann/json.hpp>)
-weir_layer(app PUBLIC weir_admin)
+weir_layer(app PUBLIC weir_admin PRIVATE PkgConfig::SYSTEMD nlohmann_json::nlohmann_json)
 
 add_executable(weir ${CMAKE_SOURCE_DIR}/src/app/main.cc)
+target_include_directories(weir PRIVATE ${CMAKE_SOURCE_DIR}/src)
 target_link_libraries(weir PRIVATE weir_app CLI11::CLI11)

@@ -33,11 +33,19 @@ bool ApiServer::listen(const core::Endpoint& endpoint, const net::FileAccess& ac
   if (endpoint.kind == core::Endpoint::Kind::unix_path) listening.access = access;
   net::ListenSocket socket = net::ListenSocket::open(endpoint, listening, error);
   if (!socket) return false;
+  serve(std::move(socket));
+  return true;
+}
+
+void ApiServer::serve(net::ListenSocket socket) {
   server_ = std::make_unique<HttpServer>(
       loop_, std::move(socket), options(scope_, most_connections_),
       [router = router_.get()](const HttpRequest& request) { return router->answer(request); });
-  return true;
 }
+
+net::ListenSocket ApiServer::share() const { return server_->socket().share(); }
+
+void ApiServer::leave() { server_->socket().disown(); }
 
 net::SocketAddress ApiServer::address() const { return server_->address(); }
 

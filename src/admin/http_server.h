@@ -48,6 +48,7 @@ class HttpServer final : net::Acceptor::Owner {
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
+  net::ListenSocket& socket() { return acceptor_.socket(); }
   net::SocketAddress address() { return acceptor_.socket().address(); }
   std::size_t connections() const { return connections_.size(); }
 

@@ -13,11 +13,11 @@
 namespace weir::admin {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 
 // Counts by name; those that are absent are 0. A name of no list is an error.
 template <typename Key, std::size_t size>
-void read_counts(const json& from, std::array<std::uint64_t, size>& into) {
+void read_counts(const Json& from, std::array<std::uint64_t, size>& into) {
   std::size_t known = 0;
   for (std::size_t i = 0; i < size; ++i) {
     const auto found = from.find(name(static_cast<Key>(i)));
@@ -28,7 +28,7 @@ void read_counts(const json& from, std::array<std::uint64_t, size>& into) {
   if (known != from.size()) throw std::runtime_error("an unknown name in " + from.dump());
 }
 
-Snapshot::Listener listener(const json& from) {
+Snapshot::Listener read_listener(const Json& from) {
   Snapshot::Listener read;
   from.at("name").get_to(read.name);
   from.at("connections").get_to(read.connections);
@@ -40,7 +40,7 @@ Snapshot::Listener listener(const json& from) {
   return read;
 }
 
-upstream::HealthStatus health(const json& from) {
+upstream::HealthStatus health(const Json& from) {
   upstream::HealthStatus read;
   const bool healthy = from.at("state") == name(core::HealthState::healthy);
   read.state = healthy ? core::HealthState::healthy : core::HealthState::unhealthy;
@@ -50,7 +50,7 @@ upstream::HealthStatus health(const json& from) {
 }
 
 // By outcome, as they were counted.
-decltype(Snapshot::Backend::dials) dials(const json& totals) {
+decltype(Snapshot::Backend::dials) dials(const Json& totals) {
   decltype(Snapshot::Backend::dials) read{};
   read_counts<core::DialOutcome>(totals.at("failures"), read);
   totals.at("connected").get_to(read[static_cast<std::size_t>(core::DialOutcome::connected)]);
@@ -59,7 +59,7 @@ decltype(Snapshot::Backend::dials) dials(const json& totals) {
   return read;
 }
 
-Snapshot::Backend backend(const json& from) {
+Snapshot::Backend backend(const Json& from) {
   Snapshot::Backend read;
   from.at("name").get_to(read.name);
   from.at("address").get_to(read.address);
@@ -68,7 +68,7 @@ Snapshot::Backend backend(const json& from) {
   from.at("removed").get_to(read.removed);
   read.dials = dials(from.at("totals"));
   from.at("totals").at("stale_results").get_to(read.circuit.stale_results);
-  const json& circuit = from.at("circuit");
+  const Json& circuit = from.at("circuit");
   circuit.at("probes_in_flight").get_to(read.circuit.probes_in_flight);
   circuit.at("rejects").get_to(read.circuit.rejects);
   read_counts<core::CircuitPhase>(circuit.at("transitions"), read.circuit.transitions);
@@ -76,30 +76,30 @@ Snapshot::Backend backend(const json& from) {
   return read;
 }
 
-Snapshot::Pool pool(const json& from) {
+Snapshot::Pool read_pool(const Json& from) {
   Snapshot::Pool read;
   from.at("name").get_to(read.name);
   from.at("consistent").get_to(read.consistent);
-  const json& admission = from.at("admission");
+  const Json& admission = from.at("admission");
   admission.at("active").get_to(read.active);
   admission.at("pending").get_to(read.pending);
   read_counts<core::CloseReason>(admission.at("rejected"), read.rejected);
   read_counts<core::DialOutcome>(from.at("retries"), read.retries);
   from.at("retry_budget_denied").get_to(read.retry_budget_denied);
-  for (const json& each : from.at("backends")) read.backends.push_back(backend(each));
+  for (const Json& each : from.at("backends")) read.backends.push_back(backend(each));
   return read;
 }
 
 }  // namespace
 
 Snapshot Snapshot::from_json(const std::string& text) {
-  const json from = json::parse(text);
+  const Json from = Json::parse(text);
   Snapshot read;
   from.at("sessions").get_to(read.sessions);
   from.at("access_log_dropped").get_to(read.access_log_dropped);
   from.at("open_fds").get_to(read.open_fds);
-  for (const json& each : from.at("listeners")) read.listeners.push_back(listener(each));
-  for (const json& each : from.at("pools")) read.pools.push_back(pool(each));
+  for (const Json& each : from.at("listeners")) read.listeners.push_back(read_listener(each));
+  for (const Json& each : from.at("pools")) read.pools.push_back(read_pool(each));
   return read;
 }
 

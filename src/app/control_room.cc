@@ -3,10 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <future>
-#include <iterator>
 #include <utility>
-#include <vector>
 
 namespace weir::app {
 
@@ -25,6 +22,7 @@ admin::Status ControlRoom::status() {
   status.config_generation = reloading_.generation();
   status.workers = engine_.workers.size();
   for (const auto& worker : engine_.workers) status.sessions += worker->sessions();
+  status.sessions += process_.sessions_elsewhere();
   status.draining = process_.draining();
   return status;
 }
@@ -34,14 +32,7 @@ admin::Snapshot ControlRoom::snapshot() { return process_.snapshot(); }
 // Each worker gives its oldest, one more than are wanted, so that it shows whether there are more.
 admin::Sessions ControlRoom::sessions(const proxy::SessionFilter& filter, std::size_t most) {
   admin::Sessions found;
-  if (engine_.ended) return found;
-  std::vector<std::future<std::vector<proxy::SessionView>>> parts;
-  for (const auto& worker : engine_.workers) parts.push_back(worker->sessions(filter, most + 1));
-  for (auto& part : parts) {
-    std::vector<proxy::SessionView> views = part.get();
-    found.sessions.insert(found.sessions.end(), std::make_move_iterator(views.begin()),
-                          std::make_move_iterator(views.end()));
-  }
+  found.sessions = operations_.sessions(filter, most + 1);
   std::sort(found.sessions.begin(), found.sessions.end(),
             [](const auto& a, const auto& b) { return a.id < b.id; });
   found.truncated = found.sessions.size() > most;
@@ -50,10 +41,7 @@ admin::Sessions ControlRoom::sessions(const proxy::SessionFilter& filter, std::s
 }
 
 std::optional<proxy::SessionView> ControlRoom::session(std::uint64_t id) {
-  if (id == 0 || engine_.ended) return std::nullopt;
-  Worker& worker = *engine_.workers[Worker::of_session(id, engine_.workers.size())];
-  const std::unique_ptr<proxy::SessionView> view = worker.session(id).get();
-  return view ? std::optional(*view) : std::nullopt;
+  return operations_.session(id);
 }
 
 admin::Reload ControlRoom::plan(std::optional<std::string_view> text) {

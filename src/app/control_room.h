@@ -17,6 +17,7 @@ class ControlRoom final : public admin::Control {
     const config::Configuration& in_force;
     core::TimePoint started;
     std::function<admin::Snapshot()> snapshot;
+    std::function<std::uint64_t()> sessions_elsewhere;  // of processes that drain after an upgrade
     std::function<bool()> draining;
     std::function<void()> shut_down;
   };

@@ -17,6 +17,19 @@ void make_default_folder() {
   ::mkdir("/run/weir", kForAllToEnter);
 }
 
+// Empty when none is at this address.
+net::ListenSocket take_one(std::vector<Rebinding::Inherited>& inherited,
+                           const core::Endpoint& endpoint) {
+  const std::string address = net::SocketAddress::from(endpoint).text();
+  const auto found = std::find_if(inherited.begin(), inherited.end(), [&address](const auto& each) {
+    return each.socket.address().text() == address;
+  });
+  if (found == inherited.end()) return {};
+  net::ListenSocket socket = std::move(found->socket);
+  inherited.erase(found);
+  return socket;
+}
+
 }  // namespace
 
 std::size_t Doors::most_connections(std::size_t descriptor_limit) {
@@ -30,16 +43,18 @@ std::size_t Doors::descriptors(const AppOptions& options, std::size_t most_conne
   return (options.admin_socket.empty() ? 0 : each) + (options.http_listen ? each : 0);
 }
 
-std::optional<std::string> Doors::open(const AppOptions& options) {
+std::optional<std::string> Doors::open(const AppOptions& options,
+                                       std::vector<Rebinding::Inherited>& inherited) {
   if (!options.admin_socket.empty()) {
-    if (auto failure = open_admin_socket(options)) return failure;
+    if (auto failure = open_admin_socket(options, inherited)) return failure;
   }
-  if (auto failure = prepare(options)) return "http.listen: " + *failure;
+  if (auto failure = prepare(options, inherited)) return "http.listen: " + *failure;
   adopt();
   return std::nullopt;
 }
 
-std::optional<std::string> Doors::open_admin_socket(const AppOptions& options) {
+std::optional<std::string> Doors::open_admin_socket(const AppOptions& options,
+                                                    std::vector<Rebinding::Inherited>& inherited) {
   const bool asked_for = options.admin_socket != AppOptions().admin_socket;
   if (!asked_for) make_default_folder();
   core::Endpoint endpoint;
@@ -49,6 +64,10 @@ std::optional<std::string> Doors::open_admin_socket(const AppOptions& options) {
   std::string error;
   admin_ = std::make_unique<admin::ApiServer>(loop_, control_, admin::ApiServer::Scope::full,
                                               most_connections_);
+  if (net::ListenSocket adopted = take_one(inherited, endpoint)) {
+    admin_->serve(std::move(adopted));
+    return std::nullopt;
+  }
   if (look_up_access(options, access, error) && admin_->listen(endpoint, access, error)) {
     net::log(net::LogLevel::info, "weir", "admin socket at {}", options.admin_socket);
     return std::nullopt;
@@ -60,20 +79,31 @@ std::optional<std::string> Doors::open_admin_socket(const AppOptions& options) {
   return std::nullopt;
 }
 
-std::optional<std::string> Doors::open_http(const core::Endpoint& endpoint, Server& server) {
+std::optional<std::string> Doors::open_http(const core::Endpoint& endpoint, Server& server,
+                                            std::vector<Rebinding::Inherited>& inherited) {
   std::string error;
   server = std::make_unique<admin::ApiServer>(loop_, control_, admin::ApiServer::Scope::read_only,
                                               most_connections_);
+  if (net::ListenSocket adopted = take_one(inherited, endpoint)) {
+    server->serve(std::move(adopted));
+    return std::nullopt;
+  }
   if (server->listen(endpoint, {}, error)) return std::nullopt;
   return endpoint.text() + ": " + error;
 }
 
 std::optional<std::string> Doors::prepare(const AppOptions& options) {
+  std::vector<Rebinding::Inherited> none;
+  return prepare(options, none);
+}
+
+std::optional<std::string> Doors::prepare(const AppOptions& options,
+                                          std::vector<Rebinding::Inherited>& inherited) {
   next_.reset();
   if (options.http_listen == http_endpoint_) return std::nullopt;
   Next next{options.http_listen, nullptr};
   if (next.endpoint) {
-    if (auto failure = open_http(*next.endpoint, next.server)) return failure;
+    if (auto failure = open_http(*next.endpoint, next.server, inherited)) return failure;
   }
   next_ = std::move(next);
   return std::nullopt;
@@ -89,6 +119,22 @@ void Doors::adopt() {
   before_ = std::exchange(http_, std::move(next_->server));
   next_.reset();
   close_.arm(loop_.refresh_now());
+}
+
+std::vector<net::ListenSocket> Doors::share() const {
+  std::vector<net::ListenSocket> shared;
+  for (const Server* door : {&admin_, &http_}) {
+    if (*door) shared.push_back((*door)->share());
+  }
+  return shared;
+}
+
+void Doors::leave(const std::set<std::string>& addresses) {
+  for (Server* door : {&admin_, &http_}) {
+    if (*door && addresses.count((*door)->address().text()) > 0) (*door)->leave();
+  }
+  admin_.reset();
+  http_.reset();
 }
 
 }  // namespace weir::app

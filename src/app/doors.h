@@ -3,11 +3,14 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "weir/admin/api_server.h"
 #include "weir/admin/control.h"
 #include "weir/app/app_options.h"
+#include "weir/app/binds.h"
 #include "weir/net/loop.h"
 #include "weir/net/timer.h"
 
@@ -25,11 +28,18 @@ class Doors {
 
   // Answers why one cannot be opened. An admin socket that nobody asked for, at its default place,
   // is only warned of: weir serves all the same.
-  [[nodiscard]] std::optional<std::string> open(const AppOptions& options);
+  // What is wanted of the `inherited` sockets is taken out of them.
+  [[nodiscard]] std::optional<std::string> open(const AppOptions& options,
+                                                std::vector<Rebinding::Inherited>& inherited);
   // Opens what is to follow the present `http.listen`, or nothing if that stays. Until adopt()
   // nothing has changed.
   [[nodiscard]] std::optional<std::string> prepare(const AppOptions& options);
   void adopt();
+
+  // For another process that takes over: further descriptors of the sockets that are open.
+  std::vector<net::ListenSocket> share() const;
+  // It has adopted what is at these addresses; the rest is closed as ever.
+  void leave(const std::set<std::string>& addresses);
 
   // Connections that each door admits, of a process that may have so many descriptors: few enough
   // to leave them to sessions, enough for a team of operators.
@@ -40,8 +50,12 @@ class Doors {
  private:
   using Server = std::unique_ptr<admin::ApiServer>;
 
-  std::optional<std::string> open_admin_socket(const AppOptions& options);
-  std::optional<std::string> open_http(const core::Endpoint& endpoint, Server& server);
+  std::optional<std::string> open_admin_socket(const AppOptions& options,
+                                               std::vector<Rebinding::Inherited>& inherited);
+  std::optional<std::string> open_http(const core::Endpoint& endpoint, Server& server,
+                                       std::vector<Rebinding::Inherited>& inherited);
+  std::optional<std::string> prepare(const AppOptions& options,
+                                     std::vector<Rebinding::Inherited>& inherited);
 
   net::Loop& loop_;
   admin::Control& control_;

@@ -25,8 +25,8 @@ Enum word(const Json& json, Enum last) {
 Json to_json(const proxy::SessionView& view) {
   Json attempts = Json::array();
   for (const proxy::SessionView::Attempt& each : view.attempts) {
-    attempts.push_back({each.backend, each.address, static_cast<int>(each.outcome),
-                        each.took.count()});
+    attempts.push_back(
+        {each.backend, each.address, static_cast<int>(each.outcome), each.took.count()});
   }
   return {{"id", view.id},
           {"listener", view.listener},
@@ -52,8 +52,7 @@ proxy::SessionView view(const Json& json) {
   json.at("bytes_in").get_to(read.bytes_in);
   json.at("bytes_out").get_to(read.bytes_out);
   for (const Json& each : json.at("attempts")) {
-    read.attempts.push_back({each.at(0), each.at(1),
-                             word(each.at(2), core::DialOutcome::cancelled),
+    read.attempts.push_back({each.at(0), each.at(1), word(each.at(2), core::DialOutcome::cancelled),
                              core::Duration(each.at(3).get<core::Duration::rep>())});
   }
   return read;

@@ -83,20 +83,13 @@ net::Event event(const Json& json) {
 }  // namespace
 
 std::string text(const Welcome& welcome) {
-  return written({{"version", kHandoverVersion},
-                  {"listening", welcome.listening},
-                  {"admin", welcome.admin},
-                  {"predecessors", welcome.predecessors}});
+  return written({{"version", kHandoverVersion}, {"sockets", welcome.sockets}});
 }
 
 Welcome read_welcome(const std::string& text) {
   const Json json = Json::parse(text);
   if (json.at("version") != kHandoverVersion) throw std::runtime_error("it is of another kind");
-  Welcome read;
-  json.at("listening").get_to(read.listening);
-  json.at("admin").get_to(read.admin);
-  json.at("predecessors").get_to(read.predecessors);
-  return read;
+  return {json.at("sockets").get<std::size_t>()};
 }
 
 std::string text(const Ready& ready) {

@@ -21,14 +21,12 @@ namespace weir::app {
 inline constexpr int kHandoverVersion = 1;
 
 struct Welcome {
-  std::size_t listening = 0;  // descriptors of listeners; after them, if there is one, that of:
-  bool admin = false;         // the admin socket
-  std::size_t predecessors = 0;  // and the channels to those that still drain
+  std::size_t sockets = 0;  // that come with it: of listeners, the admin socket, `http.listen`
 };
 
 struct Ready {
   std::string failure;               // why it cannot take over; empty = it can
-  std::vector<std::size_t> adopted;  // which listening sockets it has a use for, by their number
+  std::vector<std::size_t> adopted;  // which sockets it has a use for, by their number
 };
 
 // What of a backend goes on. Times are of the clock that all processes of a machine share.
@@ -41,6 +39,7 @@ struct HandedBackend {
   bool unhealthy = false;
 };
 
+// With it come the channels to processes that drain still, from upgrades before.
 struct State {
   std::uint64_t generation = 1;
   std::uint64_t last_session = 0;

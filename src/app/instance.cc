@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "app/instance_parts.h"
+#include "app/service_manager.h"
 #include "weir/app/binds.h"
 #include "weir/net/log.h"
 #include "weir/net/steady_clock.h"
@@ -47,7 +48,7 @@ std::unique_ptr<net::LineLog> open_access_log(const std::string& target, std::si
 
 }  // namespace
 
-Instance::Parts::Parts(const config::Configuration& configuration, const std::string& file)
+Instance::Parts::Parts(const config::Configuration& configuration, const Origin& origin)
     : in_force_(configuration),
       worker_count_(worker_count(configuration.app)),
       descriptor_limit_(net::raise_descriptor_limit()),
@@ -55,46 +56,97 @@ Instance::Parts::Parts(const config::Configuration& configuration, const std::st
       access_log_(open_access_log(configuration.app.access_log, worker_count_)),
       serving_({control_, resolver_, journal_}, worker_count_),
       engine_{control_, workers_, serving_, journal_},
-      operations_(engine_),
+      predecessors_(control_, serving_, journal_),
+      operations_(engine_, [this](const Errand& errand) { return predecessors_.ask(errand); }),
       deadline_(control_,
                 [this] {
                   net::log(LogLevel::warning, "weir",
                            "the shutdown deadline has passed: {} sessions are cut off",
-                           snapshot().sessions);
+                           own_snapshot().sessions);
                   for (const auto& worker : workers_) {
                     worker->cut(core::CloseReason::shutdown, true);
                   }
                 }),
       tidy_(control_, [this] { tidy(); }) {
   std::signal(SIGPIPE, SIG_IGN);
+  if (origin.inheritance != nullptr) inherited_ = std::move(origin.inheritance->sockets());
   for (std::size_t index = 0; index < worker_count_; ++index) {
     workers_.push_back(std::make_unique<Worker>(index, worker_count_));
   }
   bind_first();
   own_descriptors_ = net::open_descriptors() - serving_.listening_descriptors();
   size_descriptors();
-  start_workers();
+  make_desks(origin);
+  open_doors();
+  std::uint64_t last_session = 0;
+  const bool upgrade = origin.inheritance != nullptr && origin.inheritance->is_upgrade();
+  if (upgrade) {
+    origin.inheritance->sockets() = std::move(inherited_);
+    const State state = origin.inheritance->take_over();
+    restore(state);
+    const std::uint64_t each = worker_count_;
+    last_session = (state.last_session + each - 1) / each * each;
+  }
+  for (const Rebinding::Inherited& each : inherited_) {
+    net::log(LogLevel::warning, "weir", "a socket was passed on that no listener binds: {}",
+             each.socket.address().text());
+  }
+  inherited_.clear();
+  if (upgrade) predecessors_.add(origin.inheritance->take_draining());
+  start_workers(last_session);
+  if (upgrade) {
+    origin.inheritance->serves();
+    predecessors_.watch_newest(origin.inheritance->take_channel());
+  }
+  service_manager::ready();
+  tidy_.arm(control_.refresh_now() + kTidyInterval);
+}
+
+void Instance::Parts::make_desks(const Origin& origin) {
   reloading_ = std::make_unique<Reloading>(
       engine_,
       Reloading::Process{*access_log_, [this](const auto& next) { adopt(next); },
                          [this](const auto& next) { return doors_->prepare(next.app); }},
-      in_force_, file);
+      in_force_, origin.file);
   room_ = std::make_unique<ControlRoom>(
       engine_, operations_, *reloading_,
       ControlRoom::Process{in_force_, control_.now(), [this] { return snapshot(); },
+                           [this] { return predecessors_.sessions(); },
                            [this] { return draining_; }, [this] { drain("operator"); }});
+  succession_ = std::make_unique<Succession>(
+      engine_,
+      Succession::Process{origin.program, operations_, predecessors_,
+                          [this]() -> Doors& { return *doors_; },
+                          [this] { return reloading_->generation(); },
+                          [this] { return own_snapshot(); }, [this] { begin_drain("upgrade"); }});
+}
+
+void Instance::Parts::open_doors() {
   doors_ = std::make_unique<Doors>(control_, *room_, Doors::most_connections(descriptor_limit_));
-  if (const auto failure = doors_->open(in_force_.app)) {
-    stop_workers();
-    throw StartError(*failure);
+  if (const auto failure = doors_->open(in_force_.app, inherited_)) throw StartError(*failure);
+}
+
+// What goes on of the process before this one.
+void Instance::Parts::restore(const State& state) {
+  reloading_->set_generation(state.generation + 1);
+  for (Worker::Change& change : first_changes_) change.config_generation = state.generation + 1;
+  journal_.restore(state.events);
+  const core::TimePoint now = control_.refresh_now();
+  for (const HandedBackend& handed : state.backends) {
+    const auto pool = serving_.pool(handed.pool);
+    const auto backend = pool ? pool->find(handed.name) : nullptr;
+    if (!backend || backend->address_text() != handed.address) continue;
+    backend->set_duty(handed.duty);
+    if (handed.duty.draining) operations_.resume_drain(handed.pool, backend);
+    backend->circuit().restore(handed.circuit, now);
+    if (handed.unhealthy && backend->health() != nullptr) backend->health()->restore_unhealthy();
   }
-  tidy_.arm(control_.refresh_now() + kTidyInterval);
 }
 
 Instance::Parts::~Parts() { stop_workers(); }
 
 void Instance::Parts::bind_first() {
-  if (const auto failure = serving_.prepare(in_force_)) {
+  if (const auto failure = serving_.prepare(in_force_, inherited_)) {
     throw StartError("listener " + in_force_.listeners[failure->listener].name + ": " +
                      failure->message);
   }
@@ -116,14 +168,14 @@ void Instance::Parts::size_descriptors() {
            worker_count_, descriptor_limit_, room / net::DescriptorShare::kPerSession);
 }
 
-void Instance::Parts::start_workers() {
+void Instance::Parts::start_workers(std::uint64_t last_session) {
   const Worker::Shared shared{resolver_, *descriptors_, *access_log_,
                               [this](const proxy::ListenerState& state) {
                                 control_.post([this, &state] { serving_.listener_gone(state); });
                               }};
   try {
     for (std::size_t index = 0; index < worker_count_; ++index) {
-      workers_[index]->start(shared, std::move(first_changes_[index]));
+      workers_[index]->start(shared, std::move(first_changes_[index]), last_session);
     }
   } catch (const std::exception& error) {
     stop_workers();
@@ -140,6 +192,7 @@ void Instance::Parts::adopt(const config::Configuration& configuration) {
   net::set_log(configuration.app.log);
   doors_->adopt();
   size_descriptors();
+  predecessors_.apply();
   tidy_.arm(control_.refresh_now() + kTidyInterval);
 }
 
@@ -160,15 +213,17 @@ void Instance::Parts::on_signal(int number) {
       net::log(LogLevel::info, "weir", "log files reopened");
       return;
     case SIGHUP:
+      if (succession_->over()) return;  // that is the new process's to do
+      service_manager::reloading();
       reloading_->reload(std::nullopt, "SIGHUP");
+      service_manager::ready();
       return;
     case SIGUSR2:
-      net::log(LogLevel::warning, "weir", "SIGUSR2 ignored: this version cannot upgrade in place");
-      return;
+      return succession_->begin();
     default:
       break;
   }
-  if (draining_) {
+  if (std::exchange(told_to_end_, true)) {
     net::log(LogLevel::warning, "weir", "second signal: exiting at once");
     access_log_->finish();
     net::stop_log();
@@ -202,11 +257,19 @@ void Instance::Parts::post_drain() {
 }
 
 void Instance::Parts::drain(const std::string& cause) {
+  // Nobody waits for a turn that will not come.
+  for (const auto& pool : serving_.all_pools()) pool->admission().shut_down();
   if (draining_) return;
+  service_manager::stopping();
+  begin_drain(cause);
+}
+
+// After an upgrade those who wait wait on: they were here first, and the new process knows it.
+void Instance::Parts::begin_drain(const std::string& cause) {
   draining_ = true;
   const core::Duration bound = in_force_.app.shutdown_deadline;
   const std::string left =
-      fmt::format("{} sessions have {}", snapshot().sessions,
+      fmt::format("{} sessions have {}", own_snapshot().sessions,
                   bound == core::Duration::zero()
                       ? std::string("no deadline")
                       : fmt::format("{:g} s", std::chrono::duration<double>(bound).count()));
@@ -214,8 +277,6 @@ void Instance::Parts::drain(const std::string& cause) {
   journal_.add(net::EventKind::shutdown, "", "", "draining", cause + "; " + left);
   control_.refresh_now();
   deadline_.arm(core::deadline(control_.now(), bound));
-  // Nobody waits for a turn that will not come.
-  for (const auto& pool : serving_.all_pools()) pool->admission().shut_down();
   undrained_ = workers_.size();
   for (const auto& worker : workers_) {
     worker->drain([this] { control_.post([this] { worker_drained(); }); });
@@ -227,12 +288,19 @@ void Instance::Parts::worker_drained() {
   deadline_.cancel();
   engine_.ended = true;
   for (const auto& worker : workers_) worker->join();
+  succession_->last_report();
   access_log_->finish();
   net::log(LogLevel::info, "weir", "drained");
   control_.stop();
 }
 
 admin::Snapshot Instance::Parts::snapshot() const {
+  admin::Snapshot result = own_snapshot();
+  predecessors_.append(result);
+  return result;
+}
+
+admin::Snapshot Instance::Parts::own_snapshot() const {
   admin::Snapshot result;
   result.taken = net::steady_now();
   result.taken_at = net::wall_now();
@@ -243,8 +311,8 @@ admin::Snapshot Instance::Parts::snapshot() const {
   return result;
 }
 
-Instance::Instance(const config::Configuration& configuration, const std::string& file)
-    : parts_(std::make_unique<Parts>(configuration, file)) {}
+Instance::Instance(const config::Configuration& configuration, const Origin& origin)
+    : parts_(std::make_unique<Parts>(configuration, origin)) {}
 Instance::~Instance() = default;
 void Instance::handle_signals() { parts_->handle_signals(); }
 int Instance::run() { return parts_->run(); }

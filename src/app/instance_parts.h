@@ -9,8 +9,11 @@
 #include "app/control_room.h"
 #include "app/doors.h"
 #include "app/engine.h"
+#include "app/inheritance.h"
 #include "app/operations.h"
+#include "app/predecessors.h"
 #include "app/reloading.h"
+#include "app/succession.h"
 #include "weir/app/instance.h"
 #include "weir/app/serving.h"
 #include "weir/app/worker.h"
@@ -26,7 +29,7 @@ namespace weir::app {
 
 class Instance::Parts {
  public:
-  Parts(const config::Configuration& configuration, const std::string& file);
+  Parts(const config::Configuration& configuration, const Origin& origin);
   ~Parts();
 
   void handle_signals();
@@ -42,8 +45,13 @@ class Instance::Parts {
 
  private:
   void bind_first();
+  void restore(const State& state);
   void size_descriptors();
-  void start_workers();
+  void start_workers(std::uint64_t last_session);
+  void make_desks(const Origin& origin);
+  void open_doors();
+  void begin_drain(const std::string& cause);
+  admin::Snapshot own_snapshot() const;
   void stop_workers();
   void adopt(const config::Configuration& configuration);
   void on_signal(int number);
@@ -63,15 +71,20 @@ class Instance::Parts {
   std::unique_ptr<net::DescriptorBudget> descriptors_;
   std::vector<Worker::Change> first_changes_;
 
+  std::vector<Rebinding::Inherited> inherited_;
+
   Engine engine_;
+  Predecessors predecessors_;
   Operations operations_;
   std::unique_ptr<Reloading> reloading_;
   std::unique_ptr<ControlRoom> room_;
   std::unique_ptr<Doors> doors_;
+  std::unique_ptr<Succession> succession_;
   std::unique_ptr<net::Signals> signals_;
   net::Timer deadline_;
   net::Timer tidy_;
   bool draining_ = false;
+  bool told_to_end_ = false;  // by a signal
   std::size_t undrained_ = 0;
 };
 

@@ -7,8 +7,10 @@
 #include <string>
 #include <utility>
 
+#include "app/inheritance.h"
 #include "weir/app/demo.h"
 #include "weir/app/instance.h"
+#include "weir/app/program.h"
 #include "weir/config/load.h"
 #include "weir/net/log.h"
 #include "weir/net/signals.h"
@@ -26,11 +28,11 @@ constexpr int kUsage = 2;   // wrong usage or an invalid configuration
 using Held = std::unique_ptr<net::HeldSignals>;
 Held hold_signals() { return std::make_unique<net::HeldSignals>(app::Instance::kSignals); }
 
-int serve(const config::Configuration& configuration, const std::string& file, Held held) {
+int serve(const config::Configuration& configuration, const app::Origin& origin, Held held) {
   net::start_log(configuration.app.log);
   int code = kFailed;
   try {
-    app::Instance instance(configuration, file);
+    app::Instance instance(configuration, origin);
     instance.handle_signals();
     held.reset();
     code = instance.run();
@@ -38,6 +40,7 @@ int serve(const config::Configuration& configuration, const std::string& file, H
         fmt::format(R"({{"event":"exit_snapshot","snapshot":{}}})", instance.snapshot().json()));
   } catch (const std::exception& error) {
     net::log(net::LogLevel::error, "weir", "{}", error.what());
+    if (origin.inheritance != nullptr) origin.inheritance->refuse(error.what());
   }
   net::stop_log();
   return code;
@@ -49,22 +52,43 @@ int demo() {
     const app::DemoBackends backends({"a", "b", "c"});
     std::fputs(app::demo_greeting().c_str(), stdout);
     std::fflush(stdout);
-    return serve(app::demo_configuration(backends), "", std::move(held));
+    return serve(app::demo_configuration(backends), {}, std::move(held));
   } catch (const std::exception& error) {
     fmt::print(stderr, "weir: {}\n", error.what());
     return kFailed;
   }
 }
 
-int load_and(const std::string& file, bool check) {
-  const config::LoadResult loaded = config::load_file(file);
+config::LoadResult load(const std::string& file) {
+  config::LoadResult loaded = config::load_file(file);
   for (const config::Problem& problem : loaded.problems) {
     fmt::print(stderr, "{}\n", problem.text(file));
   }
-  if (!loaded.configuration) return kUsage;
-  if (!check) return serve(*loaded.configuration, file, hold_signals());
+  return loaded;
+}
+
+int check(const std::string& file) {
+  if (!load(file).configuration) return kUsage;
   fmt::print("{}: ok\n", file);
   return 0;
+}
+
+int run(const std::string& file, app::Program program) {
+  Held held = hold_signals();
+  std::unique_ptr<app::Inheritance> inheritance;
+  try {
+    inheritance = app::Inheritance::take();
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "weir: {}\n", error.what());
+    return kFailed;
+  }
+  const config::LoadResult loaded = load(file);
+  if (!loaded.configuration) {
+    inheritance->refuse("its configuration is invalid");
+    return kUsage;
+  }
+  return serve(*loaded.configuration, {file, std::move(program), inheritance.get()},
+               std::move(held));
 }
 
 }  // namespace
@@ -72,10 +96,11 @@ int load_and(const std::string& file, bool check) {
 int main(int argc, char** argv) {
   CLI::App command("weir: a layer-4 load balancer for TCP streams", "weir");
   std::string file;
-  bool check = false;
+  bool only_check = false;
   bool run_demo = false;
   auto* config = command.add_option("-c,--config", file, "run with this configuration file");
-  command.add_flag("--check", check, "validate the configuration file and exit")->needs(config);
+  command.add_flag("--check", only_check, "validate the configuration file and exit")
+      ->needs(config);
   command.add_flag("--demo", run_demo, "run with an embedded configuration and embedded backends")
       ->excludes(config);
   command.set_version_flag("--version", std::string("weir ") + WEIR_VERSION);
@@ -89,5 +114,5 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "weir: nothing to do: give -c FILE or --demo (see --help)\n");
     return kUsage;
   }
-  return load_and(file, check);
+  return only_check ? check(file) : run(file, app::this_program(argc, argv));
 }

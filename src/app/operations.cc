@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <future>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -42,23 +43,31 @@ bool Operations::drain(const std::string& pool, const std::string& backend,
   const core::TimePoint now = engine_.control.refresh_now();
   duty.drain_until = deadline ? now + *deadline : core::kNever;
   there->set_duty(duty);
-  Drain& begun = drains_.emplace_back();
-  begun.pool = pool;
-  begun.backend = there;
-  if (deadline) {
-    begun.deadline = std::make_unique<net::Timer>(
-        engine_.control, [this, pool, there] { deadline_passed(pool, there); });
-    begun.deadline->arm(duty.drain_until);
-  }
+  resume_drain(pool, there);
+  ask_elsewhere(Errand::Kind::set_duty, pool, backend, {}, false);
   tell(net::EventKind::drain, pool, backend, "draining",
        fmt::format("{}; {} sessions have {}", kOperator, there->active(),
                    deadline ? seconds(*deadline) : "no deadline"));
   return true;
 }
 
+void Operations::resume_drain(const std::string& pool,
+                              const std::shared_ptr<upstream::Backend>& backend) {
+  Drain& begun = drains_.emplace_back();
+  begun.pool = pool;
+  begun.backend = backend;
+  const core::TimePoint deadline = backend->duty().drain_until;
+  if (deadline == core::kNever) return;
+  begun.deadline = std::make_unique<net::Timer>(
+      engine_.control, [this, pool, backend] { deadline_passed(pool, backend); });
+  begun.deadline->arm(deadline);
+}
+
 void Operations::deadline_passed(const std::string& pool,
                                  const std::shared_ptr<upstream::Backend>& backend) {
-  const std::size_t ended = end_sessions(backend, core::CloseReason::backend_drained);
+  constexpr auto kReason = core::CloseReason::backend_drained;
+  std::size_t ended = end_sessions(backend, kReason);
+  ended += ask_elsewhere(Errand::Kind::end_sessions, pool, backend->name(), kReason, false).ended;
   if (ended == 0) return;
   tell(net::EventKind::drain, pool, backend->name(), "deadline",
        fmt::format("the deadline has passed: {} sessions are cut off", ended));
@@ -71,6 +80,7 @@ bool Operations::disable(const std::string& pool, const std::string& backend) {
   upstream::Duty duty;
   duty.disabled = true;
   there->set_duty(duty);
+  ask_elsewhere(Errand::Kind::set_duty, pool, backend, {}, false);
   tell(net::EventKind::disable, pool, backend, "disabled",
        fmt::format("{}; {} sessions run on", kOperator, there->active()));
   return true;
@@ -81,6 +91,7 @@ bool Operations::enable(const std::string& pool, const std::string& backend) {
   if (!there) return false;
   forget_drain(*there);
   there->set_duty({});
+  ask_elsewhere(Errand::Kind::set_duty, pool, backend, {}, true);
   tell(net::EventKind::enable, pool, backend, "enabled", kOperator);
   return true;
 }
@@ -112,10 +123,46 @@ bool Operations::order(const std::string& pool, const std::string& backend,
   return true;
 }
 
+std::vector<proxy::SessionView> Operations::sessions(const proxy::SessionFilter& filter,
+                                                     std::size_t most) {
+  std::vector<proxy::SessionView> found;
+  if (engine_.ended) return found;
+  std::vector<std::future<std::vector<proxy::SessionView>>> parts;
+  for (const auto& worker : engine_.workers) parts.push_back(worker->sessions(filter, most));
+  for (auto& part : parts) {
+    std::vector<proxy::SessionView> views = part.get();
+    found.insert(found.end(), std::make_move_iterator(views.begin()),
+                 std::make_move_iterator(views.end()));
+  }
+  Errand errand;
+  errand.filter = filter;
+  errand.most = most;
+  const Answer answer = elsewhere_(errand);
+  found.insert(found.end(), answer.sessions.begin(), answer.sessions.end());
+  return found;
+}
+
+std::optional<proxy::SessionView> Operations::session(std::uint64_t id) {
+  if (id == 0 || engine_.ended) return std::nullopt;
+  Worker& worker = *engine_.workers[Worker::of_session(id, engine_.workers.size())];
+  if (const auto view = worker.session(id).get()) return *view;
+  Errand errand;
+  errand.kind = Errand::Kind::session;
+  errand.id = id;
+  const Answer answer = elsewhere_(errand);
+  return answer.sessions.empty() ? std::nullopt : std::optional(answer.sessions.front());
+}
+
 std::size_t Operations::kill(std::uint64_t session) {
   if (session == 0 || engine_.ended) return 0;
   Worker& worker = *engine_.workers[Worker::of_session(session, engine_.workers.size())];
-  const std::size_t ended = worker.end_session(session, core::CloseReason::killed).get();
+  std::size_t ended = worker.end_session(session, core::CloseReason::killed).get();
+  if (ended == 0) {
+    Errand errand;
+    errand.kind = Errand::Kind::kill_session;
+    errand.id = session;
+    ended = elsewhere_(errand).ended;
+  }
   if (ended > 0) {
     net::log(net::LogLevel::info, "weir", "session {} killed by an operator", session);
     engine_.journal.add(net::EventKind::kill, "", "", std::to_string(session), kOperator);
@@ -124,12 +171,47 @@ std::size_t Operations::kill(std::uint64_t session) {
 }
 
 std::size_t Operations::kill(const std::string& pool, const std::string& backend) {
-  const std::shared_ptr<upstream::Backend> there = find(pool, backend);
-  if (!there) return 0;
-  const std::size_t ended = end_sessions(there, core::CloseReason::killed);
+  constexpr auto kReason = core::CloseReason::killed;
+  std::size_t ended = end_sessions(pool, backend, kReason);
+  ended += ask_elsewhere(Errand::Kind::end_sessions, pool, backend, kReason, false).ended;
   tell(net::EventKind::kill, pool, backend, "killed",
        fmt::format("{}; {} sessions", kOperator, ended));
   return ended;
+}
+
+Answer Operations::ask_elsewhere(Errand::Kind kind, const std::string& pool,
+                                 const std::string& backend, core::CloseReason reason,
+                                 bool takes_sessions) {
+  Errand errand;
+  errand.kind = kind;
+  errand.filter.pool = pool;
+  errand.filter.backend = backend;
+  errand.reason = core::name(reason);
+  errand.takes_sessions = takes_sessions;
+  return elsewhere_(errand);
+}
+
+// Of the backends of this name, those that are leaving too.
+std::size_t Operations::end_sessions(const std::string& pool, const std::string& backend,
+                                     core::CloseReason reason) {
+  std::size_t ended = 0;
+  for (const auto& each : engine_.serving.all_pools()) {
+    if (each->options().name != pool) continue;
+    if (const auto there = each->find(backend)) ended += end_sessions(there, reason);
+    for (const auto& removed : each->state().removed()) {
+      if (removed->name() == backend) ended += end_sessions(removed, reason);
+    }
+  }
+  return ended;
+}
+
+void Operations::set_duty(const std::string& pool, const std::string& backend,
+                          bool takes_sessions) {
+  const std::shared_ptr<upstream::Backend> there = find(pool, backend);
+  if (!there) return;
+  upstream::Duty duty;
+  duty.disabled = !takes_sessions;
+  there->set_duty(duty);
 }
 
 std::size_t Operations::end_sessions(const std::shared_ptr<upstream::Backend>& backend,

@@ -2,12 +2,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "app/engine.h"
+#include "app/errand.h"
 #include "weir/admin/control.h"
 #include "weir/net/timer.h"
 
@@ -17,7 +21,11 @@ namespace weir::app {
 // and has taken effect on all workers when it returns. Control thread.
 class Operations {
  public:
-  explicit Operations(Engine& engine) : engine_(engine) {}
+  // Processes that drain after an upgrade have sessions too, and are asked what is asked here.
+  using Elsewhere = std::function<Answer(const Errand&)>;
+
+  Operations(Engine& engine, Elsewhere elsewhere)
+      : engine_(engine), elsewhere_(std::move(elsewhere)) {}
 
   // False: there is no such backend.
   bool drain(const std::string& pool, const std::string& backend,
@@ -26,9 +34,21 @@ class Operations {
   bool enable(const std::string& pool, const std::string& backend);
   bool order(const std::string& pool, const std::string& backend, admin::CircuitOrder order);
 
+  // Up to `most` of those that are meant, of each worker, in no order.
+  std::vector<proxy::SessionView> sessions(const proxy::SessionFilter& filter, std::size_t most);
+  std::optional<proxy::SessionView> session(std::uint64_t id);
+
   // How many sessions were ended.
   std::size_t kill(std::uint64_t session);
   std::size_t kill(const std::string& pool, const std::string& backend);
+
+  // The same without a word, for another process that an operator has asked.
+  std::size_t end_sessions(const std::string& pool, const std::string& backend,
+                           core::CloseReason reason);
+  void set_duty(const std::string& pool, const std::string& backend, bool takes_sessions);
+
+  // Takes up a drain that the process before this one has begun.
+  void resume_drain(const std::string& pool, const std::shared_ptr<upstream::Backend>& backend);
 
   // Notes which drains have come to their end. True while there is one that has not.
   bool tidy();
@@ -49,7 +69,11 @@ class Operations {
   void tell(net::EventKind kind, const std::string& pool, const std::string& backend,
             const std::string& to, const std::string& cause);
 
+  Answer ask_elsewhere(Errand::Kind kind, const std::string& pool, const std::string& backend,
+                       core::CloseReason reason, bool takes_sessions);
+
   Engine& engine_;
+  const Elsewhere elsewhere_;
   std::list<Drain> drains_;
 };
 

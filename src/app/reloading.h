@@ -36,6 +36,8 @@ class Reloading {
   admin::Reload reload(config::LoadResult loaded, const std::string& cause);
 
   std::uint64_t generation() const { return generation_; }
+  // The process before this one has had some already.
+  void set_generation(std::uint64_t generation) { generation_ = generation; }
   std::uint64_t accepted() const { return accepted_; }  // reloads
   std::uint64_t refused() const { return refused_; }
 

@@ -87,8 +87,8 @@ void Admission::set_taken_elsewhere(std::uint32_t slots) {
 void Admission::apply_limit() {
   const std::uint64_t limit = limit_bits(limits_, taken_elsewhere_);
   std::uint64_t word = word_.load(std::memory_order_relaxed);
-  while (!word_.compare_exchange_weak(word, (word & ~kLimitBits) | limit,
-                                      std::memory_order_relaxed)) {
+  while (
+      !word_.compare_exchange_weak(word, (word & ~kLimitBits) | limit, std::memory_order_relaxed)) {
   }
   while (!queue_.empty() && below_limit(word_.load(std::memory_order_relaxed))) {
     word_.fetch_add(kOne, std::memory_order_relaxed);

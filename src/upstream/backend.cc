@@ -112,7 +112,7 @@ bool Backend::at_capacity() const { return full(places()); }
 // after this one sees that.
 Backend::Occupancy Backend::occupancy() const {
   const Places now = places_.load(std::memory_order_acquire);
-  return {now.active, dialing(), full(now)};
+  return {now.active, now.alone, dialing(), full(now)};
 }
 
 core::CircuitStatus Backend::circuit_status(core::TimePoint now) {

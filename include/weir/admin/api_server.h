@@ -40,6 +40,14 @@ class ApiServer {
   [[nodiscard]] bool listen(const core::Endpoint& endpoint, const net::FileAccess& access,
                             std::string& error);
 
+  // The same on a socket that another process listened on, or does.
+  void serve(net::ListenSocket socket);
+
+  // For another process that takes over: a further descriptor of its socket; and its file is that
+  // one's from here on.
+  net::ListenSocket share() const;
+  void leave();
+
   // Where it listens, with the port that was chosen for port 0.
   net::SocketAddress address() const;
 

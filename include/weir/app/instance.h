@@ -10,6 +10,7 @@
 
 #include "weir/admin/control.h"
 #include "weir/admin/snapshot.h"
+#include "weir/app/program.h"
 #include "weir/config/configuration.h"
 #include "weir/config/load.h"
 #include "weir/net/socket_address.h"
@@ -21,14 +22,22 @@ struct StartError : std::runtime_error {
   using runtime_error::runtime_error;
 };
 
+class Inheritance;
+
+// Where an instance comes from, and how another follows it.
+struct Origin {
+  std::string file;                    // what a reload reads again; empty = there is none
+  Program program;                     // what an upgrade starts; empty = there is none
+  Inheritance* inheritance = nullptr;  // what this process was given; null = nothing
+};
+
 // One running weir: the control loop on the thread that calls run(), and the workers. Composed from
 // a validated configuration; the program has one, tests have as many as they like.
 class Instance {
  public:
   // Binds everything and starts the workers; from its return on, clients are served. Throws
-  // StartError, and then nothing is left running or bound. `file` is what a reload reads again;
-  // empty = there is none.
-  explicit Instance(const config::Configuration& configuration, const std::string& file = {});
+  // StartError, and then nothing is left running or bound. In an upgrade it takes over on the way.
+  explicit Instance(const config::Configuration& configuration, const Origin& origin = {});
   ~Instance();  // cuts off whatever still runs
 
   // The signals that mean something to weir.

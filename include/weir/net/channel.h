@@ -42,6 +42,8 @@ class Channel {
   bool send(std::string_view text, core::Duration patience, std::span<const int> descriptors = {});
   // Waits for one; nothing: none came whole in time, and the channel is closed.
   std::optional<Message> receive(core::Duration patience);
+  // Nothing of a next message has been read.
+  bool between_messages() const { return pending_.empty() && received_.empty(); }
   // One that has come whole by now. The channel may turn out to be closed.
   std::optional<Message> poll();
 

@@ -135,6 +135,7 @@ class Backend {
   // How many of its places are taken, and whether that is all. For observers.
   struct Occupancy {
     std::uint32_t active;   // dials and sessions
+    std::uint32_t alone;    // dials without a client; they count towards the limit as well
     std::uint32_t dialing;  // dials alone; a moment apart from the others
     bool full;
   };

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/handover.h"
+#include "weir/app/binds.h"
+#include "weir/net/channel.h"
+
+namespace weir::app {
+
+// What a new process is given by the one that started it: listening sockets of the service manager,
+// or in an upgrade those of the weir before, with which it then agrees on the moment to take over.
+// One thread, before the control loop runs.
+class Inheritance {
+ public:
+  // How a child is told that it is part of an upgrade.
+  static constexpr const char* kVariable = "WEIR_UPGRADE";
+
+  // Takes what there is. Throws std::runtime_error when an upgrade is announced and then does not
+  // begin as it should.
+  static std::unique_ptr<Inheritance> take();
+
+  // Of the sockets, those that nobody has taken yet.
+  std::vector<Rebinding::Inherited>& sockets() { return sockets_; }
+  bool is_upgrade() const { return upgrade_; }
+
+  // The one before goes on, and says why.
+  void refuse(const std::string& why);
+  // Everything is ready but for the moment: waits until the one before accepts nobody any more.
+  // Throws std::runtime_error when that does not come about.
+  State take_over();
+  // We serve.
+  void serves();
+  // From there the one before drains, at the other end of this.
+  net::Channel take_channel() { return std::move(channel_); }
+  // Those that drain, the one before us last; its channel is taken by itself.
+  struct Draining {
+    net::Channel channel;
+    Report report;
+  };
+  std::vector<Draining> take_draining() { return std::move(draining_); }
+
+ private:
+  Inheritance() = default;
+
+  bool upgrade_ = false;
+  std::size_t given_ = 0;
+  net::Channel channel_;
+  std::vector<Rebinding::Inherited> sockets_;
+  std::vector<Draining> draining_;
+};
+
+}  // namespace weir::app

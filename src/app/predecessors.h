@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/errand.h"
+#include "app/handover.h"
+#include "app/inheritance.h"
+#include "weir/admin/snapshot.h"
+#include "weir/app/serving.h"
+#include "weir/net/channel.h"
+#include "weir/net/journal.h"
+#include "weir/net/loop.h"
+#include "weir/net/timer.h"
+#include "weir/net/watch.h"
+
+namespace weir::app {
+
+// The processes that drain after an upgrade: what they have of the limits, which this one leaves to
+// them, and a way to ask for their sessions. Control thread; append() on any.
+class Predecessors {
+ public:
+  Predecessors(net::Loop& loop, Serving& serving, net::Journal& journal);
+  ~Predecessors();
+
+  // In the order in which they came; of the last one the channel is had later.
+  void add(std::vector<Inheritance::Draining> draining);
+  void watch_newest(net::Channel channel);
+  // Leaves to them what they have, also of pools and backends that a reload has made.
+  void apply();
+
+  // Adds their sessions and all they ever counted.
+  void append(admin::Snapshot& snapshot) const;
+  std::uint64_t sessions() const;
+
+  // Asks all of them; those that do not answer count as gone.
+  Answer ask(const Errand& errand);
+
+  // For the next upgrade: nothing is read until go_on(), and these are theirs to read, and what
+  // each has said last.
+  struct Handed {
+    std::vector<int> channels;
+    std::vector<Report> reports;
+  };
+  Handed hold();
+  void go_on();
+
+ private:
+  struct Process {
+    net::Channel channel;
+    Report report;
+    admin::Snapshot snapshot;
+    net::Descriptor watched;  // outlives the channel, which closes itself
+    std::unique_ptr<net::Watch> watch;
+  };
+
+  void watch(Process& process);
+  void on_readable(Process& process);
+  void take(Process& process, const std::string& text);
+  void bury_dead();
+
+  net::Loop& loop_;
+  Serving& serving_;
+  net::Journal& journal_;
+  mutable std::mutex mutex_;  // guards the snapshots
+  std::list<Process> processes_;
+  std::vector<admin::Snapshot> past_;  // of those that are gone
+  net::Timer bury_;
+};
+
+}  // namespace weir::app

@@ -1,0 +1,275 @@
+#include "app/succession.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <future>
+#include <utility>
+
+#include "app/inheritance.h"
+#include "weir/net/log.h"
+
+namespace weir::app {
+namespace {
+
+using net::LogLevel;
+
+constexpr const char* kAbout = "upgrade";
+
+// A new process loads a file and binds sockets: moments, unless its machine is overloaded.
+constexpr std::chrono::seconds kReadyIn(15);
+constexpr std::chrono::seconds kServesIn(15);
+constexpr std::chrono::seconds kSend(2);
+
+// How far behind the new process's knowledge of our counts may be, which only makes it careful.
+constexpr std::chrono::milliseconds kReportEvery(10);
+
+}  // namespace
+
+Succession::Succession(Engine& engine, Process process)
+    : engine_(engine),
+      process_(std::move(process)),
+      timer_(engine.control, [this] { on_timer(); }),
+      clean_up_(engine.control, [this] { clean_up(); }) {}
+
+Succession::~Succession() = default;
+
+std::string Succession::why_not() const {
+  if (phase_ == Phase::over || engine_.ended) return "this process drains already";
+  if (phase_ != Phase::idle) return "one is under way";
+  if (process_.program.path.empty())
+    return "there is no program to start: this is a demo or a test";
+  if (::getpid() == 1) {
+    return "this is process 1 of its container, which ends with it: start a new container";
+  }
+  return {};
+}
+
+void Succession::begin() {
+  if (const std::string why = why_not(); !why.empty()) {
+    net::log(LogLevel::error, kAbout, "refused: {}", why);
+    engine_.journal.add(net::EventKind::upgrade, "", "", "refused", why);
+    return;
+  }
+  failed_ = false;
+  auto [ours, theirs] = net::Channel::make();
+  if (!ours) return fail("there are no descriptors left");
+  std::string error;
+  std::optional<net::Child> child =
+      net::Child::start(process_.program.path, process_.program.arguments, theirs.fd(),
+                        {Inheritance::kVariable, "1"}, error);
+  if (!child) return fail(fmt::format("cannot start {}: {}", process_.program.path, error));
+  child_ = std::make_unique<net::Child>(std::move(*child));
+  channel_ = std::move(ours);
+  theirs.close();
+  phase_ = Phase::preparing;
+  net::log(LogLevel::info, kAbout, "started {} as process {}", process_.program.path,
+           child_->pid());
+  engine_.journal.add(net::EventKind::upgrade, "", "", "started",
+                      fmt::format("{} as process {}", process_.program.path, child_->pid()));
+  const std::vector<int> descriptors = collect();
+  if (!channel_.send(text(Welcome{descriptors.size()}), kSend, descriptors)) {
+    return fail("it does not listen");
+  }
+  watched_ = net::Descriptor(::fcntl(channel_.fd(), F_DUPFD_CLOEXEC, 3));
+  watch_ = std::make_unique<net::Watch>(engine_.control, watched_.get(), [this] { on_message(); });
+  timer_.arm(engine_.control.refresh_now() + kReadyIn);
+}
+
+// All listening sockets, each once: of a unix one the workers have copies.
+std::vector<int> Succession::collect() {
+  offered_.clear();
+  std::vector<std::future<std::vector<Worker::Address>>> shares;
+  for (const auto& worker : engine_.workers) shares.push_back(worker->share());
+  std::set<proxy::AddressId> unix_sockets;
+  for (auto& share : shares) {
+    for (Worker::Address& each : share.get()) {
+      if (each.socket.is_unix() && !unix_sockets.insert(each.id).second) continue;
+      offered_.push_back({each.id, each.socket.address().text(), std::move(each.socket)});
+    }
+  }
+  for (net::ListenSocket& door : process_.doors().share()) {
+    const std::string address = door.address().text();
+    offered_.push_back({std::nullopt, address, std::move(door)});
+  }
+  std::vector<int> descriptors;
+  for (const Offered& each : offered_) descriptors.push_back(each.socket.fd());
+  return descriptors;
+}
+
+void Succession::on_message() {
+  while (auto message = channel_.poll()) {
+    switch (phase_) {
+      case Phase::preparing:
+        on_ready(message->text);
+        break;
+      case Phase::handing_over:
+        on_serves();
+        break;
+      case Phase::over:
+        on_errand(message->text);
+        break;
+      case Phase::idle:
+        break;
+    }
+  }
+  if (channel_ || failed_ || phase_ == Phase::idle) return;
+  if (phase_ == Phase::over) {
+    // It has gone after all. We drain, and there is nobody to tell.
+    timer_.cancel();
+    clean_up_.arm(engine_.control.refresh_now());
+    return;
+  }
+  fail("it has ended");
+}
+
+void Succession::on_ready(const std::string& text) {
+  Ready ready;
+  try {
+    ready = read_ready(text);
+  } catch (const std::exception& error) {
+    return fail(std::string("it makes no sense: ") + error.what());
+  }
+  if (!ready.failure.empty()) return fail("it cannot take over: " + ready.failure);
+  adopted_ = {ready.adopted.begin(), ready.adopted.end()};
+  phase_ = Phase::handing_over;
+  std::vector<std::future<std::uint64_t>> held;
+  for (const auto& worker : engine_.workers) held.push_back(worker->hold());
+  for (auto& each : held) last_session_ = std::max(last_session_, each.get());
+  const Predecessors::Handed handed = process_.predecessors.hold();
+  reported_ = app::text(report());
+  bool sent = channel_.send(app::text(state()), kSend, handed.channels);
+  sent = sent && channel_.send(reported_, kSend);
+  for (const Report& each : handed.reports) sent = sent && channel_.send(app::text(each), kSend);
+  if (!sent) return fail("it does not listen");
+  timer_.arm(engine_.control.refresh_now() + kServesIn);
+}
+
+void Succession::on_serves() {
+  phase_ = Phase::over;
+  std::set<proxy::AddressId> left;
+  std::set<std::string> doors;
+  for (const std::size_t number : adopted_) {
+    if (number >= offered_.size()) continue;
+    if (offered_[number].address) {
+      left.insert(*offered_[number].address);
+    } else {
+      doors.insert(offered_[number].text);
+    }
+  }
+  std::vector<std::future<void>> leaving;
+  for (const auto& worker : engine_.workers) leaving.push_back(worker->leave(left));
+  for (auto& each : leaving) each.get();
+  process_.doors().leave(doors);
+  offered_.clear();
+  net::log(LogLevel::info, kAbout, "process {} serves", child_->pid());
+  process_.drain();
+  timer_.arm(engine_.control.refresh_now() + kReportEvery);
+}
+
+void Succession::on_errand(const std::string& text) {
+  Answer answer;
+  try {
+    answer = run(read_errand(text));
+  } catch (const std::exception& error) {
+    net::log(LogLevel::warning, kAbout, "the process after this one makes no sense: {}",
+             error.what());
+  }
+  channel_.send(app::text(answer), kSend);
+}
+
+Answer Succession::run(const Errand& errand) {
+  Answer answer;
+  switch (errand.kind) {
+    case Errand::Kind::sessions:
+      answer.sessions = process_.operations.sessions(errand.filter, errand.most);
+      break;
+    case Errand::Kind::session:
+      if (auto view = process_.operations.session(errand.id)) answer.sessions.push_back(*view);
+      break;
+    case Errand::Kind::kill_session:
+      answer.ended = process_.operations.kill(errand.id);
+      break;
+    case Errand::Kind::end_sessions:
+      answer.ended =
+          process_.operations.end_sessions(errand.filter.pool, errand.filter.backend,
+                                           errand.reason == core::name(core::CloseReason::killed)
+                                               ? core::CloseReason::killed
+                                               : core::CloseReason::backend_drained);
+      break;
+    case Errand::Kind::set_duty:
+      process_.operations.set_duty(errand.filter.pool, errand.filter.backend,
+                                   errand.takes_sessions);
+      break;
+  }
+  send_report();
+  return answer;
+}
+
+void Succession::on_timer() {
+  switch (phase_) {
+    case Phase::idle:
+      return;
+    case Phase::preparing:
+      return fail("it was not ready in time");
+    case Phase::handing_over:
+      return fail("it did not begin to serve in time");
+    case Phase::over:
+      send_report();
+      timer_.arm(engine_.control.refresh_now() + kReportEvery);
+  }
+}
+
+void Succession::send_report() {
+  if (!channel_) return;
+  std::string now = app::text(report());
+  if (now == reported_) return;
+  reported_ = std::move(now);
+  channel_.send(reported_, kSend);
+}
+
+void Succession::last_report() {
+  if (phase_ == Phase::over) send_report();
+}
+
+// From anywhere before the new process serves: back to how it was.
+void Succession::fail(const std::string& why) {
+  const bool held = phase_ == Phase::handing_over;
+  std::string how = why;
+  if (child_) {
+    // The child's own end is the better reason, and it is in its log what led to it.
+    if (const auto ended = child_->ended()) how += ", " + *ended;
+    child_->kill();
+    if (const auto ended = child_->ended(); held) how += ", " + *ended;
+  }
+  failed_ = true;
+  phase_ = Phase::idle;
+  timer_.cancel();
+  offered_.clear();
+  ceilings_.clear();
+  for (const auto& pool : engine_.serving.all_pools()) {
+    for (const auto& backend : pool->backends()) backend->set_ceiling(UINT32_MAX);
+  }
+  if (held) {
+    std::vector<std::future<void>> going_on;
+    for (const auto& worker : engine_.workers) going_on.push_back(worker->go_on());
+    for (auto& each : going_on) each.get();
+    process_.predecessors.go_on();
+  }
+  net::log(LogLevel::error, kAbout, "failed, this process goes on: {}", how);
+  engine_.journal.add(net::EventKind::upgrade, "", "", "failed", how);
+  clean_up_.arm(engine_.control.refresh_now());
+}
+
+void Succession::clean_up() {
+  watch_.reset();
+  watched_.reset();
+  channel_.close();
+  if (phase_ == Phase::idle) child_.reset();
+}
+
+}  // namespace weir::app

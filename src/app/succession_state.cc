@@ -1,0 +1,63 @@
+// What the process that goes tells of itself.
+
+#include <algorithm>
+
+#include "app/succession.h"
+
+namespace weir::app {
+
+State Succession::state() {
+  State state;
+  state.generation = process_.generation();
+  state.last_session = last_session_;
+  state.events = engine_.journal.since(0);
+  const core::TimePoint now = engine_.control.refresh_now();
+  for (const auto& pool : engine_.serving.pools()) {
+    for (const auto& backend : pool->backends()) {
+      HandedBackend& handed = state.backends.emplace_back();
+      handed.pool = pool->options().name;
+      handed.name = backend->name();
+      handed.address = backend->address_text();
+      handed.duty = backend->duty();
+      handed.circuit = backend->circuit_status(now);
+      handed.unhealthy = !backend->healthy();
+    }
+  }
+  return state;
+}
+
+// A backend's limit is shared with the new process: what we say here we keep to. That is who is
+// there, and who may still come: clients that have a slot and no backend yet, and those that wait
+// for the slots of others, who leave their places to them. It never rises.
+std::uint32_t Succession::places(const upstream::Backend& backend, std::uint32_t undialled,
+                                 bool waits) {
+  const upstream::Backend::Occupancy now = backend.occupancy();
+  const auto found = ceilings_.find(&backend);
+  const std::uint32_t before = found == ceilings_.end() ? UINT32_MAX : found->second;
+  std::uint32_t most = std::min(before, now.active + now.alone + undialled);
+  if (waits && found != ceilings_.end()) most = before;
+  ceilings_[&backend] = most;
+  return most;
+}
+
+Report Succession::report() {
+  Report report;
+  for (const auto& pool : engine_.serving.all_pools()) {
+    const std::string& name = pool->options().name;
+    const core::AdmissionSnapshot admission = pool->admission().snapshot();
+    report.pools.push_back({name, static_cast<std::uint32_t>(admission.active)});
+    std::uint64_t dialled = 0;
+    for (const auto& backend : pool->backends()) dialled += backend->active();
+    const auto undialled =
+        static_cast<std::uint32_t>(admission.active - std::min(admission.active, dialled));
+    for (const auto& backend : pool->backends()) {
+      const std::uint32_t most = places(*backend, undialled, admission.pending > 0);
+      backend->set_ceiling(most);
+      report.backends.push_back({name, backend->name(), backend->address_text(), most});
+    }
+  }
+  report.snapshot = process_.snapshot().json();
+  return report;
+}
+
+}  // namespace weir::app
