@@ -82,7 +82,7 @@ TEST_CASE("arguments: wrong usage is told on stderr with code 2, and nothing is 
   };
   for (const auto& arguments : wrong) {
     const Typed result = typed(weir, arguments);
-    INFO(arguments.empty() ? "nothing" : arguments.front(), ": ", result.err);
+    INFO(result.err);
     CHECK(result.code == 2);
     CHECK(result.out.empty());
     CHECK(result.err.starts_with("weirctl: "));

@@ -1,6 +1,7 @@
 #include "ctl/reload.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <cstdio>
 #include <string>
@@ -25,7 +26,7 @@ constexpr const char* kChanges =
         {"kind":"backend","name":"orders/pg-e","action":"reset",
          "keys":[{"key":"address","from":"10.0.0.1:1","to":null}]}],"errors":[])";
 
-std::string answer(const std::string& more) { return std::string("{") + kChanges + more + "}"; }
+std::string answer(const std::string& more) { return fmt::format("{{{}{}}}", kChanges, more); }
 
 constexpr const char* kRefusal =
     R"({"errors":[
@@ -66,7 +67,7 @@ TEST_CASE("reload: with FILE its text is sent, without weir reads its own") {
   weir.answers("POST /v1/reload", answer(R"(,"config_generation":4)"));
   const std::string file = write_file(weir, "workers: 2\n");
   const Typed result = typed(weir, {"reload", file});
-  CHECK(result.out == std::string(kLines) + "reloaded, generation 4\n");
+  CHECK(result.out == fmt::format("{}reloaded, generation 4\n", kLines));
   CHECK(typed(weir, {"reload"}).code == 0);
   CHECK(weir.seen()[0].body == "workers: 2\n");
   CHECK(weir.seen()[1].body.empty());
