@@ -69,8 +69,8 @@ class Parser {
     } catch (const CLI::ParseError& error) {
       if (error.get_exit_code() != 0) {
         const auto extra = app_.remaining();
-        const bool unknown = app_.get_subcommands().empty() && !extra.empty() &&
-                             !extra.front().starts_with("-");
+        const bool unknown =
+            app_.get_subcommands().empty() && !extra.empty() && !extra.front().starts_with("-");
         return wrong(unknown ? fmt::format("there is no command {}", extra.front()) : error.what());
       }
       std::ostringstream out;

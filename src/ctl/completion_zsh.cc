@@ -76,21 +76,24 @@ std::string zsh_completion() {
 # source <(weirctl completion zsh)
 
 _weirctl_names() {
-  local -a socket names
+  local -a names
   if (( ${+opt_args[--socket]} )); then socket=(--socket "${opt_args[--socket]}"); fi
-  names=(${(f)"$(weirctl $socket complete-names $1 2>/dev/null)"})
-  compadd -a names
+  # _arguments puts options for compadd before what is asked for.
+  names=(${(f)"$(weirctl $socket complete-names $@[-1] 2>/dev/null)"})
+  compadd "${@[1,-2]}" -a names
 }
 
 _weirctl() {
   local curcontext=$curcontext state line
   local -A opt_args
-  local -a commands global
+  local -a commands global socket
   global=('--socket[the admin socket]:PATH:_files' '--json[print JSON]' '--help[help]')
   commands=(
 )zsh" + names +
          R"zsh(  )
   _arguments -C $global '--version[the version]' '1:command:->command' '*::argument:->argument'
+  # What follows the command is looked at apart, and knows no option before it.
+  if (( ${+opt_args[--socket]} )); then socket=(--socket "${opt_args[--socket]}"); fi
   case $state in
     command) _describe command commands; return ;;
   esac

@@ -1,8 +1,6 @@
 #include "ctl/run.h"
 
-#include <cerrno>
 #include <exception>
-#include <system_error>
 #include <utility>
 
 #include "ctl/arguments.h"
@@ -35,9 +33,8 @@ int run(std::vector<std::string> arguments, Shell& shell) {
     return kFailed;
   }
   // An answer that nobody got is none: a script must not take it for an empty one.
-  errno = 0;
   if (std::fflush(shell.out) != 0 || std::ferror(shell.out) != 0) {
-    complain(shell, fmt::format("cannot write: {}", std::generic_category().message(errno)));
+    complain(shell, "cannot write the answer to standard output");
     return kFailed;
   }
   return code;
