@@ -1,5 +1,6 @@
 #include "ctl/run.h"
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -7,6 +8,8 @@
 
 namespace weir::ctl {
 namespace {
+
+using namespace std::chrono_literals;
 
 int run(Invocation invocation, Shell& shell) {
   Client client(
