@@ -65,7 +65,6 @@ struct Client::Curl {
 Client::Client(Options options) : options_(std::move(options)), curl_(std::make_unique<Curl>()) {
   const Curl& curl = *curl_;
   curl.set(CURLOPT_UNIX_SOCKET_PATH, options_.socket.c_str());
-  curl.set(CURLOPT_PROXY, "");  // none, whatever the environment says
   curl.set(CURLOPT_PROTOCOLS_STR, "http");
   curl.set(CURLOPT_PATH_AS_IS, 1L);  // a pool may be named `..`
   curl.set(CURLOPT_NOSIGNAL, 1L);

@@ -25,7 +25,6 @@ TEST_CASE("client: a request carries method, target, host and body, and no more 
   CHECK(seen.body == "workers: 1\n");
   CHECK(seen.head.find("Host: weir\r\n") != std::string::npos);
   CHECK(seen.head.find("User-Agent: weirctl/") != std::string::npos);
-  CHECK(seen.head.find("Expect:") == std::string::npos);
 }
 
 TEST_CASE("client: a body of megabytes with any byte in it arrives whole") {
@@ -36,6 +35,8 @@ TEST_CASE("client: a body of megabytes with any byte in it arrives whole") {
   Client client({.socket = weir.socket()});
   CHECK(client.send({Method::post, "/v1/plan", body}).status == 200);
   CHECK(weir.seen().front().body == body);
+  // Without the second that curl waits for leave to send so much.
+  CHECK(weir.seen().front().head.find("Expect:") == std::string::npos);
 }
 
 TEST_CASE("client: requests of every method follow each other on one connection") {

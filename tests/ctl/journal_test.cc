@@ -65,6 +65,8 @@ TEST_CASE("journal: numbers that have gone back are a weir that was restarted") 
   // The new process's own events are new, however their numbers look.
   CHECK(numbers(journal.take(events(1, 2, 1, 5))) == std::vector<std::uint64_t>{1, 2});
   CHECK(!journal.take(events(3, 2)).restarted);
+  // By one is enough.
+  CHECK(journal.take(events(2, 1)).restarted);
 }
 
 TEST_CASE("journal: what a new process has taken over from the old one is not shown again") {

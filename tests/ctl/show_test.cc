@@ -112,6 +112,10 @@ TEST_CASE("show: colours are for terminals, and mark what is not well") {
   CHECK(coloured.find("\x1b[31mcircuit_open\x1b[0m") != std::string::npos);
   CHECK(coloured.find("\x1b[33mdegraded\x1b[0m") != std::string::npos);
   CHECK(coloured.find("  available  ") != std::string::npos);
+  // A pool at its limit, and a queue that is not.
+  const std::string pools = typed(weir, {"pools"}, {.colours = true}).out;
+  CHECK(pools.find("\x1b[33m12/12\x1b[0m") != std::string::npos);
+  CHECK(pools.find("  3/100  ") != std::string::npos);
 }
 
 TEST_CASE("show: with --json it is what weir said, every key in its place") {
