@@ -1,6 +1,7 @@
 #include "ctl/poll.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "tests/ctl/answers.h"
 #include "tests/ctl/typed.h"
@@ -11,7 +12,7 @@ TEST_CASE("poll: a failure is on the screen as long as it lasts, over what was k
   FakeAdmin weir;
   weir.answers("GET /v1/status", answers::status);
   weir.answers("GET /v1/listeners", answers::listeners);
-  weir.answers("GET /v1/pools", std::string(R"({"pools":[)") + answers::pool + "]}");
+  weir.answers("GET /v1/pools", fmt::format(R"({{"pools":[{}]}})", answers::pool));
   weir.answers("GET /v1/events?since=0", answers::events);
   weir.answers("GET /v1/events?since=7", R"({"events":[],"next":7,"oldest":6})");
   Shell shell{.out = nullptr,
