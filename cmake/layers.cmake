@@ -10,6 +10,8 @@ pkg_check_modules(MICROHTTPD REQUIRED IMPORTED_TARGET libmicrohttpd)
 find_package(nlohmann_json REQUIRED)
 find_package(spdlog REQUIRED)
 find_package(CLI11 REQUIRED)
+pkg_check_modules(CURL REQUIRED IMPORTED_TARGET libcurl)
+pkg_check_modules(NCURSES REQUIRED IMPORTED_TARGET ncurses)
 
 function(weir_layer name)
   cmake_parse_arguments(ARG "" "" "PUBLIC;PRIVATE" ${ARGN})
@@ -34,3 +36,11 @@ weir_layer(app PUBLIC weir_admin PRIVATE PkgConfig::SYSTEMD nlohmann_json::nlohm
 add_executable(weir ${CMAKE_SOURCE_DIR}/src/app/main.cc)
 target_include_directories(weir PRIVATE ${CMAKE_SOURCE_DIR}/src)
 target_link_libraries(weir PRIVATE weir_app CLI11::CLI11)
+
+# The operator's tool: no layer of the balancer, and linked to none. It speaks HTTP to it.
+weir_layer(ctl PUBLIC fmt::fmt nlohmann_json::nlohmann_json
+  PRIVATE PkgConfig::CURL PkgConfig::NCURSES CLI11::CLI11)
+target_precompile_headers(weir_ctl PRIVATE <nlohmann/json.hpp>)  # 10 s a file otherwise
+add_executable(weirctl ${CMAKE_SOURCE_DIR}/src/ctl/main.cc)
+target_include_directories(weirctl PRIVATE ${CMAKE_SOURCE_DIR}/src)
+target_link_libraries(weirctl PRIVATE weir_ctl PkgConfig::CURL)

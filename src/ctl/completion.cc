@@ -1,0 +1,42 @@
+#include "ctl/completion.h"
+
+#include "ctl/commands.h"
+
+namespace weir::ctl {
+namespace {
+
+// One request for what is named, and the names in its answer.
+std::vector<std::string> names_in(const Json& body, std::string_view what) {
+  std::vector<std::string> names;
+  if (what == "listeners") {
+    for (const Json& one : list(body, what)) names.push_back(word(field(one, "name")));
+  } else if (what == "sessions") {
+    for (const Json& one : list(body, what)) names.push_back(word(field(one, "id")));
+  }
+  for (const Json& pool : list(body, "pools")) {
+    if (what == "pools") names.push_back(word(field(pool, "name")));
+    if (what != "backends") continue;
+    for (const Json& backend : list(pool, "backends")) {
+      names.push_back(word(field(pool, "name")) + "/" + word(field(backend, "name")));
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
+int completion(const Call& call) {
+  say(call.shell, call.value("SHELL") == "bash" ? bash_completion() : zsh_completion());
+  return kDone;
+}
+
+int complete_names(const Call& call) {
+  const std::string what = call.value("WHAT");
+  const Reply reply =
+      fetch(call.client, {.target = path({what == "backends" ? "pools" : std::string_view(what)})});
+  if (!reply.succeeded()) return kFailed;
+  for (const std::string& name : names_in(reply.body, what)) say(call.shell, name + "\n");
+  return kDone;
+}
+
+}  // namespace weir::ctl
