@@ -316,6 +316,22 @@ TEST_CASE("at the limit the quietest makes room, and whoever comes gets in") {
   CHECK(served.comes_to(10));
 }
 
+TEST_CASE("who is in the middle of sending a body is not quiet") {
+  Served served({.most_connections = 3, .most_body = 100});
+  HttpClient sending = served.client();
+  sending.send("POST /p HTTP/1.1\r\nHost: weir\r\nContent-Length: 3\r\n\r\na");
+  HttpClient quiet = served.client();
+  HttpClient asking = served.client();
+  CHECK(asking.get("/").status == 200);
+  sending.send("b");
+  CHECK(asking.get("/").status == 200);  // it was heard before this
+  HttpClient last = served.client();
+  CHECK(last.get("/").status == 200);
+  CHECK(quiet.ended());
+  sending.send("c");
+  CHECK(sending.receive().body == "POST [p] 3");
+}
+
 TEST_CASE("a connection that says nothing for the idle time is closed") {
   Served served({.idle = 1s});
   HttpClient silent = served.client();
