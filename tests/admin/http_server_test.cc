@@ -47,6 +47,9 @@ class Served {
       server_ = std::make_unique<HttpServer>(thread_.loop(), std::move(socket), options,
                                              [this](const HttpRequest& request) {
                                                ++asked;
+                                               if (request.target == "/stop") {
+                                                 thread_.loop().post([this] { server_.reset(); });
+                                               }
                                                return echo(request);
                                              });
       address_ = server_->address();
@@ -360,6 +363,13 @@ TEST_CASE("a server whose clients say nothing takes no processor time") {
   const auto before = used();
   ::usleep(300'000);
   CHECK(used() - before < 100ms);
+}
+
+TEST_CASE("a request that ends the server in the next turn is still answered") {
+  Served served;
+  HttpClient client = served.client();
+  CHECK(client.ask("POST", "/stop").body == "POST [stop] 0");
+  CHECK(client.ended());
 }
 
 TEST_CASE("destroying the server closes every connection at once, whatever it is doing") {
