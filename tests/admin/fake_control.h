@@ -9,7 +9,7 @@
 namespace weir::admin {
 
 // A weir that a test has made up. Shows what it was given, and notes what it was ordered to do.
-class FakeControl final : public Control {
+class FakeControl : public Control {
  public:
   Status status() override { return status_; }
   Snapshot snapshot() override { return snapshot_; }

@@ -47,6 +47,9 @@ class Served {
       server_ = std::make_unique<HttpServer>(thread_.loop(), std::move(socket), options,
                                              [this](const HttpRequest& request) {
                                                ++asked;
+                                               if (request.target == "/stop") {
+                                                 thread_.loop().post([this] { server_.reset(); });
+                                               }
                                                return echo(request);
                                              });
       address_ = server_->address();
@@ -316,6 +319,22 @@ TEST_CASE("at the limit the quietest makes room, and whoever comes gets in") {
   CHECK(served.comes_to(10));
 }
 
+TEST_CASE("who is in the middle of sending a body is not quiet") {
+  Served served({.most_connections = 3, .most_body = 100});
+  HttpClient sending = served.client();
+  sending.send("POST /p HTTP/1.1\r\nHost: weir\r\nContent-Length: 3\r\n\r\na");
+  HttpClient quiet = served.client();
+  HttpClient asking = served.client();
+  CHECK(asking.get("/").status == 200);
+  sending.send("b");
+  CHECK(asking.get("/").status == 200);  // it was heard before this
+  HttpClient last = served.client();
+  CHECK(last.get("/").status == 200);
+  CHECK(quiet.ended());
+  sending.send("c");
+  CHECK(sending.receive().body == "POST [p] 3");
+}
+
 TEST_CASE("a connection that says nothing for the idle time is closed") {
   Served served({.idle = 1s});
   HttpClient silent = served.client();
@@ -344,6 +363,13 @@ TEST_CASE("a server whose clients say nothing takes no processor time") {
   const auto before = used();
   ::usleep(300'000);
   CHECK(used() - before < 100ms);
+}
+
+TEST_CASE("a request that ends the server in the next turn is still answered") {
+  Served served;
+  HttpClient client = served.client();
+  CHECK(client.ask("POST", "/stop").body == "POST [stop] 0");
+  CHECK(client.ended());
 }
 
 TEST_CASE("destroying the server closes every connection at once, whatever it is doing") {

@@ -141,7 +141,9 @@ TEST_CASE("every number of a snapshot is in its metric") {
       {"process_max_fds", "1024"},
       {"process_resident_memory_bytes", "5000000"},
   };
-  for (const auto& [sample, value] : expected) {
+  for (const auto& each : expected) {
+    const std::string& sample = each.first;
+    const std::string& value = each.second;
     CAPTURE(sample);
     REQUIRE(shown.count(sample) == 1);
     CHECK(shown.at(sample) == value);

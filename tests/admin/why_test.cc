@@ -197,7 +197,10 @@ TEST_CASE("why: a full backend beside another of its tier is no trouble of the p
   snapshot.pools[0].backends[1].priority = 0;
   snapshot.pools[0].backends[0].full = true;
   CHECK(why(snapshot.pools[0], snapshot).verdict == PoolVerdict::ok);
-  snapshot.pools[0].backends[0].circuit.phase = CircuitPhase::open;
+  Snapshot circuit = snapshot;
+  circuit.pools[0].backends[0].circuit.phase = CircuitPhase::open;
+  CHECK(why(circuit.pools[0], circuit).verdict == PoolVerdict::degraded);
+  snapshot.pools[0].backends[0].health.emplace().state = core::HealthState::unhealthy;
   CHECK(why(snapshot.pools[0], snapshot).verdict == PoolVerdict::degraded);
 }
 
