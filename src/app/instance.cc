@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -97,6 +98,10 @@ Instance::Parts::Parts(const config::Configuration& configuration, const Origin&
   if (upgrade) {
     origin.inheritance->serves();
     predecessors_.watch_newest(origin.inheritance->take_channel());
+    const std::string what = fmt::format("process {} took over, generation {}", ::getpid(),
+                                         reloading_->generation());
+    net::log(LogLevel::info, "upgrade", "{}", what);
+    journal_.add(net::EventKind::upgrade, "", "", "done", what);
   }
   service_manager::ready();
   tidy_.arm(control_.refresh_now() + kTidyInterval);

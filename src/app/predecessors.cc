@@ -102,9 +102,14 @@ void Predecessors::apply() {
   }
 }
 
-void Predecessors::append(admin::Snapshot& snapshot) const {
+void Predecessors::append_past(admin::Snapshot& snapshot) const {
   const std::lock_guard lock(mutex_);
   for (const admin::Snapshot& each : past_) snapshot.add(each, false);
+}
+
+void Predecessors::append(admin::Snapshot& snapshot) const {
+  append_past(snapshot);
+  const std::lock_guard lock(mutex_);
   for (const Process& process : processes_) snapshot.add(process.snapshot, true);
 }
 
@@ -151,6 +156,11 @@ Predecessors::Handed Predecessors::hold() {
     handed.reports.push_back(process.report);
   }
   return handed;
+}
+
+void Predecessors::let_go() {
+  const std::lock_guard lock(mutex_);
+  processes_.clear();
 }
 
 void Predecessors::go_on() {

@@ -35,8 +35,9 @@ class Predecessors {
   // Leaves to them what they have, also of pools and backends that a reload has made.
   void apply();
 
-  // Adds their sessions and all they ever counted.
+  // Adds their sessions and all they ever counted; or only what those counted that are gone.
   void append(admin::Snapshot& snapshot) const;
+  void append_past(admin::Snapshot& snapshot) const;
   std::uint64_t sessions() const;
 
   // Asks all of them; those that do not answer count as gone.
@@ -50,6 +51,8 @@ class Predecessors {
   };
   Handed hold();
   void go_on();
+  // They are the next process's.
+  void let_go();
 
  private:
   struct Process {

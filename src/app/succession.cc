@@ -165,6 +165,7 @@ void Succession::on_serves() {
   for (const auto& worker : engine_.workers) leaving.push_back(worker->leave(left));
   for (auto& each : leaving) each.get();
   process_.doors().leave(doors);
+  process_.predecessors.let_go();
   offered_.clear();
   net::log(LogLevel::info, kAbout, "process {} serves", child_->pid());
   process_.drain();

@@ -35,7 +35,7 @@ class Succession {
     Predecessors& predecessors;
     std::function<Doors&()> doors;
     std::function<std::uint64_t()> generation;
-    std::function<admin::Snapshot()> snapshot;  // of this process alone
+    std::function<admin::Snapshot()> snapshot;  // of this process, and of those gone before it
     std::function<void()> drain;                // the new one serves
   };
 
