@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "weir/core/histogram.h"
+
 namespace weir::admin {
 
 // Text in the format of Prometheus, version 0.0.4, family by family. Samples with the same labels
@@ -18,11 +20,13 @@ class Exposition {
 
   using Labels = std::initializer_list<std::pair<std::string_view, std::string_view>>;
 
-  enum class Type : std::uint8_t { counter, gauge };
+  enum class Type : std::uint8_t { counter, gauge, histogram };
 
   // Begins a family; all its samples follow.
   void family(std::string_view name, Type type, std::string_view help);
   void sample(Labels labels, std::uint64_t value);
+  // All series of one histogram, in seconds; of a family of that type.
+  void histogram(std::string_view pool, const core::HistogramCounts& counts);
 
   std::string text() &&;
 

@@ -29,6 +29,7 @@ Json to_json(const Snapshot::Listener& listener);
 Json to_json(const Snapshot::Pool& pool, const Snapshot& snapshot);
 Json to_json(const Snapshot::Backend& backend, const Snapshot& snapshot);
 Json to_json(const core::CircuitStatus& circuit, const Snapshot& snapshot);
+Json to_json(const core::HistogramCounts& times);
 Json to_json(const upstream::HealthStatus& health, const Snapshot& snapshot);
 // The verdict, and the state and circuit of each backend.
 Json health_to_json(const Snapshot::Pool& pool, const Snapshot& snapshot);

@@ -23,6 +23,19 @@ Json totals(const Snapshot::Backend& backend) {
 
 }  // namespace
 
+// Ranges that were never met are left out.
+Json to_json(const core::HistogramCounts& times) {
+  Json ranges = Json::array();
+  for (std::size_t i = 0; i < times.counts.size(); ++i) {
+    if (times.counts[i] == 0) continue;
+    const bool bounded = i < core::kHistogramBounds.size();
+    const double bound =
+        bounded ? std::chrono::duration<double>(core::kHistogramBounds[i]).count() : 0;
+    ranges.push_back({{"up_to_s", bounded ? Json(bound) : Json()}, {"count", times.counts[i]}});
+  }
+  return {{"count", times.total()}, {"sum_us", times.microseconds}, {"ranges", std::move(ranges)}};
+}
+
 // In other phases a circuit still knows its last deadlines, which would mislead whoever reads them.
 Json to_json(const core::CircuitStatus& circuit, const Snapshot& snapshot) {
   const bool open = circuit.phase == core::CircuitPhase::open && !circuit.forced_open;
@@ -92,6 +105,12 @@ Json to_json(const Snapshot::Pool& pool, const Snapshot& snapshot) {
       {"consistent", pool.consistent},
       {"retries", counts<core::DialOutcome>(pool.retries)},
       {"retry_budget_denied", pool.retry_budget_denied},
+      {"dial_times", to_json(pool.dial_times)},
+      {"queue_times", to_json(pool.queue_times)},
+      {"totals",
+       {{"dials", counts<core::DialOutcome>(pool.totals.dials)},
+        {"transitions", counts<core::CircuitPhase>(pool.totals.transitions)},
+        {"checks", counts<core::DialOutcome>(pool.totals.checks)}}},
       {"backends", std::move(backends)},
   };
 }

@@ -1,5 +1,6 @@
 #include "admin/metrics.h"
 
+#include <algorithm>
 #include <array>
 
 #include "admin/exposition.h"
@@ -63,6 +64,11 @@ class Metrics {
     return number;
   }
 
+  static bool has_checks(const Pool& pool) {
+    return std::any_of(pool.backends.begin(), pool.backends.end(),
+                       [](const Backend& backend) { return backend.health.has_value(); });
+  }
+
   const Snapshot& snapshot_;
   Exposition to_;
 };
@@ -109,6 +115,9 @@ void Metrics::pools() {
       to_.sample({{"pool", each.name}, {"reason", name(reason)}}, each.rejected_as(reason));
     }
   });
+  family("weir_pool_queue_wait_seconds", Type::histogram,
+         "How long those clients waited for admission that had to.");
+  each_pool([this](const Pool& each) { to_.histogram(each.name, each.queue_times); });
   family("weir_pool_backends_eligible", Type::gauge, "Backends that take new sessions.");
   each_pool([this](const Pool& each) {
     to_.sample({{"pool", each.name}},
@@ -122,11 +131,11 @@ void Metrics::pools() {
                }));
   });
   family("weir_health_checks_total", Type::counter, "Active checks that have ended, by outcome.");
-  each_backend([this](const Pool& pool, const Backend& backend) {
-    if (!backend.health) return;
+  each_pool([this](const Pool& each) {
+    if (!has_checks(each)) return;
     for (std::size_t i = 0; i < core::kDialOutcomes; ++i) {
-      to_.sample({{"pool", pool.name}, {"outcome", name(static_cast<DialOutcome>(i))}},
-                 backend.health->checks[i]);
+      to_.sample({{"pool", each.name}, {"outcome", name(static_cast<DialOutcome>(i))}},
+                 each.totals.checks[i]);
     }
   });
 }
@@ -142,10 +151,10 @@ void Metrics::circuits() {
   });
   family("weir_pool_circuit_transitions_total", Type::counter,
          "Changes of state of the backends' circuits, by the state they led to.");
-  each_backend([this](const Pool& pool, const Backend& backend) {
+  each_pool([this](const Pool& each) {
     for (const CircuitPhase phase : kPhases) {
-      to_.sample({{"pool", pool.name}, {"to", name(phase)}},
-                 backend.circuit.transitions[static_cast<std::size_t>(phase)]);
+      to_.sample({{"pool", each.name}, {"to", name(phase)}},
+                 each.totals.transitions[static_cast<std::size_t>(phase)]);
     }
   });
   family("weir_backend_circuit_state", Type::gauge, "0 closed, 1 open, 2 half-open.");
@@ -170,12 +179,14 @@ void Metrics::dials() {
     to_.sample({{"pool", pool.name}, {"backend", backend.name}}, backend.active);
   });
   family("weir_dials_total", Type::counter, "Dials that have ended, by outcome.");
-  each_backend([this](const Pool& pool, const Backend& backend) {
+  each_pool([this](const Pool& each) {
     for (std::size_t i = 0; i < core::kDialOutcomes; ++i) {
-      to_.sample({{"pool", pool.name}, {"outcome", name(static_cast<DialOutcome>(i))}},
-                 backend.dials[i]);
+      to_.sample({{"pool", each.name}, {"outcome", name(static_cast<DialOutcome>(i))}},
+                 each.totals.dials[i]);
     }
   });
+  family("weir_dial_seconds", Type::histogram, "How long dials took, however they ended.");
+  each_pool([this](const Pool& each) { to_.histogram(each.name, each.dial_times); });
   family("weir_backend_dials_total", Type::counter, "Dials of a backend that have ended.");
   each_backend([this](const Pool& pool, const Backend& backend) {
     for (std::size_t i = 0; i < core::kDialOutcomes; ++i) {
@@ -206,6 +217,9 @@ void Metrics::process(const Status& status, const ProcessStats& stats) {
   to_.sample({}, snapshot_.access_log_dropped);
   family("weir_config_generation", Type::gauge, "Counts the configurations that were in force.");
   to_.sample({}, status.config_generation);
+  family("weir_reloads_total", Type::counter, "Reloads, by what came of them.");
+  to_.sample({{"outcome", "accepted"}}, status.reloads);
+  to_.sample({{"outcome", "refused"}}, status.reloads_refused);
   family("weir_build_info", Type::gauge, "Always 1; the version is its label.");
   to_.sample({{"version", status.version}}, 1);
   family("process_open_fds", Type::gauge, "Open file descriptors.");

@@ -1,6 +1,7 @@
 // A snapshot from its own JSON: what another process of weir says of itself. Times are left out.
 
 #include <array>
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <stdexcept>
@@ -76,6 +77,24 @@ Snapshot::Backend backend(const Json& from) {
   return read;
 }
 
+core::HistogramCounts times(const Json& from) {
+  core::HistogramCounts read;
+  from.at("sum_us").get_to(read.microseconds);
+  for (const Json& range : from.at("ranges")) {
+    std::size_t place = core::kHistogramBounds.size();
+    if (!range.at("up_to_s").is_null()) {
+      const std::chrono::duration<double> bound(range.at("up_to_s").get<double>());
+      place = 0;
+      while (place < core::kHistogramBounds.size() &&
+             core::kHistogramBounds[place] + std::chrono::microseconds(1) < bound) {
+        ++place;
+      }
+    }
+    range.at("count").get_to(read.counts[place]);
+  }
+  return read;
+}
+
 Snapshot::Pool read_pool(const Json& from) {
   Snapshot::Pool read;
   from.at("name").get_to(read.name);
@@ -86,6 +105,12 @@ Snapshot::Pool read_pool(const Json& from) {
   read_counts<core::CloseReason>(admission.at("rejected"), read.rejected);
   read_counts<core::DialOutcome>(from.at("retries"), read.retries);
   from.at("retry_budget_denied").get_to(read.retry_budget_denied);
+  read.dial_times = times(from.at("dial_times"));
+  read.queue_times = times(from.at("queue_times"));
+  const Json& totals = from.at("totals");
+  read_counts<core::DialOutcome>(totals.at("dials"), read.totals.dials);
+  read_counts<core::CircuitPhase>(totals.at("transitions"), read.totals.transitions);
+  read_counts<core::DialOutcome>(totals.at("checks"), read.totals.checks);
   for (const Json& each : from.at("backends")) read.backends.push_back(backend(each));
   return read;
 }

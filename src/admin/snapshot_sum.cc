@@ -42,10 +42,10 @@ void add_to(Snapshot::Pool& sum, const Snapshot::Pool& other, bool with_gauges) 
   add_up(sum.rejected, other.rejected);
   add_up(sum.retries, other.retries);
   sum.retry_budget_denied += other.retry_budget_denied;
+  sum.dial_times.add(other.dial_times);
+  sum.queue_times.add(other.queue_times);
+  sum.totals.add(other.totals);
   for (const Snapshot::Backend& each : other.backends) {
-    add_up(sum.totals.dials, each.dials);
-    add_up(sum.totals.transitions, each.circuit.transitions);
-    if (each.health) add_up(sum.totals.checks, each.health->checks);
     const auto same =
         std::find_if(sum.backends.begin(), sum.backends.end(), [&each](const auto& backend) {
           return backend.name == each.name && backend.address == each.address;

@@ -24,6 +24,8 @@ admin::Status ControlRoom::status() {
   for (const auto& worker : engine_.workers) status.sessions += worker->sessions();
   status.sessions += process_.sessions_elsewhere();
   status.draining = process_.draining();
+  status.reloads = reloading_.accepted();
+  status.reloads_refused = reloading_.refused();
   return status;
 }
 

@@ -90,7 +90,7 @@ void Session::on_decided() noexcept {
 void Session::on_turn() {
   if (phase_ != Phase::queued || !waiter_.waiting()) return;
   core::Admitted admitted = waiter_.take();
-  admitted_ = context_.loop.now();
+  leave_queue_at(context_.loop.now());
   timer_.cancel();
   if (admitted.outcome == core::Admitted::Outcome::refused) return end(refusal(admitted.reason));
   slot_ = std::move(admitted.slot);
@@ -99,10 +99,15 @@ void Session::on_turn() {
   context_.loop.sockets().resume_later(*this);
 }
 
+void Session::leave_queue_at(core::TimePoint now) {
+  admitted_ = now;
+  pool_->totals(context_.worker).queue.add(now - accepted_);
+}
+
 void Session::leave_queue(CloseReason reason) { end(refusal(give_up_place(reason))); }
 
 CloseReason Session::give_up_place(CloseReason reason) {
-  admitted_ = context_.loop.now();
+  leave_queue_at(context_.loop.now());
   timer_.cancel();
   return waiter_.cancel(reason);
 }

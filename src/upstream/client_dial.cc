@@ -41,6 +41,7 @@ void ClientDial::on_dialled(DialResult result, net::Socket socket) {
 }
 
 void ClientDial::connected(net::Socket socket) {
+  pool_.totals(context_.worker).dials.add(context_.loop.now() - started_);
   Connection connection{std::move(socket), {}, {}};
   // A circuit that takes no verdict bounds no wait for one either.
   const bool asks = selection_.permit.epoch() != 0;
@@ -58,6 +59,7 @@ void ClientDial::connected(net::Socket socket) {
 void ClientDial::failed(DialResult result) {
   counters_.add(result.outcome);
   const core::TimePoint now = context_.loop.now();
+  pool_.totals(context_.worker).dials.add(now - started_);
   // A backend that had less than `connect` to answer in, because the client's own time ran out, has
   // not failed.
   const bool hurried = terms_.hurried && now >= terms_.deadline;

@@ -91,6 +91,10 @@ PoolSnapshot Pool::snapshot(core::TimePoint now) const {
     shown.retries[i] = retries(static_cast<core::DialOutcome>(i));
   }
   shown.retry_budget_denied = retries_denied();
+  for (std::size_t worker = 0; worker < state_->workers(); ++worker) {
+    shown.dial_times.add(state_->totals(worker).dials.counts());
+    shown.queue_times.add(state_->totals(worker).queue.counts());
+  }
   return shown;
 }
 

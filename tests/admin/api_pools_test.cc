@@ -29,14 +29,18 @@ TEST_CASE("GET /v1/pools shows every pool with its admission, verdict and backen
   REQUIRE(pools.size() == 2);
   Tree orders = pools[0];
   CHECK(keys(orders) == Keys{"name", "balance", "verdict", "admission", "eligible", "consistent",
-                             "retries", "retry_budget_denied", "backends"});
+                             "retries", "retry_budget_denied", "dial_times", "queue_times",
+                             "totals", "backends"});
   CHECK(orders["backends"].size() == 2);
   orders.erase("backends");
   CHECK(orders == Tree::parse(R"({"name":"orders","balance":"round_robin","verdict":"ok",)"
                               R"("admission":{"active":4,"pending":3,"max_active":90,)"
                               R"("max_pending":80,"rejected":{"proxy_overloaded":2}},)"
                               R"("eligible":2,"consistent":true,"retries":{"connected":8},)"
-                              R"("retry_budget_denied":5})"));
+                              R"("retry_budget_denied":5,)"
+                              R"("dial_times":{"count":0,"sum_us":0,"ranges":[]},)"
+                              R"("queue_times":{"count":0,"sum_us":0,"ranges":[]},)"
+                              R"("totals":{"dials":{},"transitions":{},"checks":{}}})"));
   CHECK(desk.tree("/v1/pools/orders") == pools[0]);
   CHECK(desk.tree("/v1/pools/cache") == pools[1]);
 }

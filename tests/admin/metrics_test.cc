@@ -1,11 +1,14 @@
 #include "admin/metrics.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <cctype>
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <map>
+#include <regex>
 #include <set>
 #include <sstream>
 #include <string>
@@ -52,7 +55,7 @@ Sample parsed(const std::string& line) {
   }
   REQUIRE(line.at(at) == ' ');
   sample.value = line.substr(at + 1);
-  REQUIRE(sample.value.find_first_not_of("0123456789") == std::string::npos);
+  REQUIRE(sample.value.find_first_not_of("0123456789.") == std::string::npos);
   return sample;
 }
 
@@ -79,6 +82,8 @@ std::string text_of(const Snapshot& snapshot) {
   Status status;
   status.version = "1.2.3";
   status.config_generation = 4;
+  status.reloads = 3;
+  status.reloads_refused = 2;
   return metrics(snapshot, status, {1024, 5'000'000});
 }
 
@@ -93,6 +98,14 @@ Snapshot troubled() {
   backend.health.emplace();
   backend.health->state = core::HealthState::unhealthy;
   backend.health->checks[static_cast<std::size_t>(core::DialOutcome::timeout)] = 4;
+  // Those of backends that are gone are in the pool's totals too.
+  auto& pool = snapshot.pools[0];
+  pool.totals.dials[static_cast<std::size_t>(core::DialOutcome::refused)] = 12;
+  pool.totals.transitions = {1, 5, 3};
+  pool.totals.checks[static_cast<std::size_t>(core::DialOutcome::timeout)] = 6;
+  pool.dial_times.counts = {7, 2};
+  pool.dial_times.counts.back() = 1;
+  pool.dial_times.microseconds = 61'250'000;
   return snapshot;
 }
 
@@ -122,18 +135,27 @@ TEST_CASE("every number of a snapshot is in its metric") {
       {R"(weir_pool_circuit_state{pool="orders",state="open"})", "1"},
       {R"(weir_pool_circuit_state{pool="orders",state="closed"})", "1"},
       {R"(weir_pool_circuit_state{pool="orders",state="half_open"})", "0"},
-      {R"(weir_pool_circuit_transitions_total{pool="orders",to="open"})", "2"},
+      {R"(weir_pool_circuit_transitions_total{pool="orders",to="open"})", "5"},
       {R"(weir_backend_circuit_state{pool="orders",backend="pg-a"})", "1"},
       {R"(weir_backend_circuit_state{pool="orders",backend="pg-b"})", "0"},
       {R"(weir_backend_circuit_rejects_total{pool="orders",backend="pg-a"})", "6"},
       {R"(weir_backend_active_requests{pool="orders",backend="pg-a"})", "3"},
-      {R"(weir_dials_total{pool="orders",outcome="refused"})", "9"},
+      {R"(weir_dials_total{pool="orders",outcome="refused"})", "12"},
+      {R"(weir_dial_seconds_bucket{pool="orders",le="0.0005"})", "7"},
+      {R"(weir_dial_seconds_bucket{pool="orders",le="0.001"})", "9"},
+      {R"(weir_dial_seconds_bucket{pool="orders",le="60"})", "9"},
+      {R"(weir_dial_seconds_bucket{pool="orders",le="+Inf"})", "10"},
+      {R"(weir_dial_seconds_count{pool="orders"})", "10"},
+      {R"(weir_dial_seconds_sum{pool="orders"})", "61.25"},
+      {R"(weir_pool_queue_wait_seconds_count{pool="cache"})", "0"},
+      {R"(weir_reloads_total{outcome="accepted"})", "3"},
+      {R"(weir_reloads_total{outcome="refused"})", "2"},
       {R"(weir_dials_total{pool="cache",outcome="refused"})", "0"},
       {R"(weir_backend_dials_total{pool="orders",backend="pg-a",outcome="refused"})", "9"},
       {R"(weir_backend_dials_total{pool="orders",backend="pg-b",outcome="connected"})", "0"},
       {R"(weir_retries_total{pool="orders",outcome="connected"})", "8"},
       {R"(weir_retry_budget_denied_total{pool="orders"})", "5"},
-      {R"(weir_health_checks_total{pool="orders",outcome="timeout"})", "4"},
+      {R"(weir_health_checks_total{pool="orders",outcome="timeout"})", "6"},
       {"weir_access_log_dropped_total", "7"},
       {"weir_config_generation", "4"},
       {R"(weir_build_info{version="1.2.3"})", "1"},
@@ -157,7 +179,10 @@ TEST_CASE("every number of a snapshot is in its metric") {
 
 TEST_CASE("a label's value is a configured name or a word of a closed list") {
   std::set<std::string> names = {"orders", "cache", "pg-a", "pg-b", "redis", "1.2.3"};
-  std::set<std::string> words = {"in", "out"};
+  std::set<std::string> words = {"in", "out", "accepted", "refused", "+Inf"};
+  for (const core::Duration bound : core::kHistogramBounds) {
+    words.insert(fmt::format("{:g}", std::chrono::duration<double>(bound).count()));
+  }
   add_words<net::AcceptError>(words, net::kAcceptErrors);
   add_words<core::CloseReason>(words, core::kCloseReasons);
   add_words<core::DialOutcome>(words, core::kDialOutcomes);
@@ -190,9 +215,14 @@ TEST_CASE("every family has its help and its type once, before its samples") {
       words >> hash >> kind >> current >> rest;
       CHECK(current == help);
       const bool total = current.size() > 6 && current.substr(current.size() - 6) == "_total";
-      CHECK_MESSAGE(rest == (total ? "counter" : "gauge"), line);
+      const bool times = current.size() > 8 && current.substr(current.size() - 8) == "_seconds";
+      CHECK_MESSAGE(rest == (total ? "counter" : times ? "histogram" : "gauge"), line);
     } else {
-      CHECK(parsed(line).name == current);
+      std::string of = parsed(line).name;
+      for (const char* part : {"_bucket", "_sum", "_count"}) {
+        if (of == current + part) of = current;
+      }
+      CHECK(of == current);
     }
   }
 }
@@ -251,4 +281,39 @@ TEST_CASE("every metric is in the documentation") {
     const std::string family = line.substr(7, line.rfind(' ') - 7);
     CHECK_MESSAGE(documented.find("`" + family + "`") != std::string::npos, family);
   }
+}
+
+namespace {
+
+// The metrics that a text names.
+std::set<std::string> metrics_in(const std::string& text) {
+  static const std::regex name("\\b(weir|process)_[a-z_]+");
+  std::set<std::string> names;
+  for (auto next = std::sregex_iterator(text.begin(), text.end(), name);
+       next != std::sregex_iterator(); ++next) {
+    names.insert(next->str());
+  }
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("the alert rules and the Grafana dashboard name metrics that exist") {
+  std::set<std::string> known;
+  for (const std::string& line : lines_of(text_of(troubled()))) {
+    if (line[0] != '#') known.insert(parsed(line).name);
+  }
+  const std::string folder = std::string(WEIR_SOURCE_DIR) + "/conf/monitoring/";
+  for (const char* file : {"alerts.yaml", "grafana-dashboard.json"}) {
+    const std::string text = net::text_of(folder + file);
+    const auto named = metrics_in(text);
+    CHECK(named.size() > 10);
+    for (const std::string& name : named) CHECK_MESSAGE(known.count(name) == 1, file, ": ", name);
+  }
+}
+
+TEST_CASE("promtool takes the alert rules") {
+  const std::string command = "promtool check rules " + std::string(WEIR_SOURCE_DIR) +
+                              "/conf/monitoring/alerts.yaml > /dev/null 2>&1";
+  CHECK(std::system(command.c_str()) == 0);
 }

@@ -27,6 +27,8 @@ struct Status {
   std::size_t workers = 0;
   std::uint64_t sessions = 0;
   bool draining = false;
+  std::uint64_t reloads = 0;          // that were carried out
+  std::uint64_t reloads_refused = 0;  // and that were not
 };
 
 // What a reload does, would do, or why it is refused.

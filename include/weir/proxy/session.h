@@ -68,6 +68,7 @@ class Session final : public net::SocketWatcher,
   void park();
   // Ends a session that waits, or only its wait: for `reason` if it was not decided before.
   void leave_queue(core::CloseReason reason);
+  void leave_queue_at(core::TimePoint now);
   core::CloseReason give_up_place(core::CloseReason reason);
   void dial();
   void leave_dial(core::CloseReason reason);

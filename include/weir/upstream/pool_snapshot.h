@@ -11,6 +11,7 @@
 #include "weir/core/circuit_state.h"
 #include "weir/core/close_reason.h"
 #include "weir/core/dial_outcome.h"
+#include "weir/core/histogram.h"
 #include "weir/core/time.h"
 #include "weir/upstream/backend_health.h"
 #include "weir/upstream/backend_state.h"
@@ -59,6 +60,8 @@ struct PoolSnapshot {
   std::array<std::uint64_t, core::kCloseReasons> rejected{};  // by the admission
   std::array<std::uint64_t, core::kDialOutcomes> retries{};   // dials after the first
   std::uint64_t retry_budget_denied = 0;                      // retries that were not made
+  core::HistogramCounts dial_times;                           // of dials that have ended
+  core::HistogramCounts queue_times;                          // of waits that have ended
   BackendTotals totals;  // of all backends that the pool ever had
   std::vector<BackendSnapshot> backends;
 

@@ -11,6 +11,7 @@
 
 #include "weir/core/admission.h"
 #include "weir/core/counter.h"
+#include "weir/core/histogram.h"
 #include "weir/core/random.h"
 #include "weir/core/retry_budget.h"
 #include "weir/net/journal.h"
@@ -26,6 +27,8 @@ class Pool;
 struct PoolTotals {
   DialTotals retries;            // dials after the first, as they ended
   core::Counter retries_denied;  // by the budget
+  core::Histogram dials;         // how long they took, however they ended
+  core::Histogram queue;         // how long those waited who had to, however that ended
 };
 
 // What a pool keeps across reloads: who is admitted and who waits, the retry budget, the totals,
