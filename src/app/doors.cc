@@ -11,6 +11,8 @@
 namespace weir::app {
 namespace {
 
+constexpr std::size_t kHttpPart = 4;
+
 // The folder of the default socket is weir's own; any other is its owner's to make.
 void make_default_folder() {
   constexpr mode_t kForAllToEnter = 0755;
@@ -34,13 +36,13 @@ net::ListenSocket take_one(std::vector<Rebinding::Inherited>& inherited,
 
 std::size_t Doors::most_connections(std::size_t descriptor_limit) {
   constexpr std::size_t kShare = 32;
-  return std::clamp<std::size_t>(descriptor_limit / kShare, 4, 128);
+  return std::clamp<std::size_t>(descriptor_limit / kShare, 8, 512);
 }
 
 std::size_t Doors::descriptors(const AppOptions& options, std::size_t most_connections) {
   constexpr std::size_t kOwn = 2;  // its socket and the set that watches the connections
-  const std::size_t each = most_connections + kOwn;
-  return (options.admin_socket.empty() ? 0 : each) + (options.http_listen ? each : 0);
+  return (options.admin_socket.empty() ? 0 : most_connections + kOwn) +
+         (options.http_listen ? most_connections / kHttpPart + kOwn : 0);
 }
 
 std::optional<std::string> Doors::open(const AppOptions& options,
@@ -83,7 +85,7 @@ std::optional<std::string> Doors::open_http(const core::Endpoint& endpoint, Serv
                                             std::vector<Rebinding::Inherited>& inherited) {
   std::string error;
   server = std::make_unique<admin::ApiServer>(loop_, control_, admin::ApiServer::Scope::read_only,
-                                              most_connections_);
+                                              most_connections_ / kHttpPart);
   if (net::ListenSocket adopted = take_one(inherited, endpoint)) {
     server->serve(std::move(adopted));
     return std::nullopt;

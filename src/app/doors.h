@@ -41,8 +41,9 @@ class Doors {
   // It has adopted what is at these addresses; the rest is closed as ever.
   void leave(const std::set<std::string>& addresses);
 
-  // Connections that each door admits, of a process that may have so many descriptors: few enough
-  // to leave them to sessions, enough for a team of operators.
+  // Connections that the admin socket admits, of a process that may have so many descriptors: few
+  // enough to leave them to sessions, enough that hundreds who connect and say nothing keep nobody
+  // out. `http.listen` admits a quarter of them.
   static std::size_t most_connections(std::size_t descriptor_limit);
   // What the doors of these options may use.
   static std::size_t descriptors(const AppOptions& options, std::size_t most_connections);
