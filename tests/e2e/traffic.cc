@@ -3,23 +3,16 @@
 #include <sys/socket.h>
 
 namespace weir::e2e {
-namespace {
 
-// Between two clients of one thread, so that a weir which refuses at once does not take the whole
-// machine.
-constexpr milliseconds kPause(1);
-
-}  // namespace
-
-Traffic::Traffic(const net::SocketAddress& to, std::size_t threads) {
+Traffic::Traffic(const net::SocketAddress& to, std::size_t threads, milliseconds pause) {
   for (std::size_t i = 0; i < threads; ++i) {
-    threads_.push_back(meanwhile([this, to] { return run(to); }));
+    threads_.push_back(meanwhile([this, to, pause] { return run(to, pause); }));
   }
 }
 
-Traffic::Tally Traffic::run(const net::SocketAddress& to) {
+Traffic::Tally Traffic::run(const net::SocketAddress& to, milliseconds pause) {
   Tally tally;
-  for (; !stopped_; silence(kPause)) {
+  for (; !stopped_; silence(pause)) {
     Stream client = Stream::connect(to);
     // A session may be over before the client has said anything.
     if (::send(client.fd(), "q", 1, MSG_NOSIGNAL) != 1) {

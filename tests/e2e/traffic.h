@@ -9,8 +9,9 @@
 
 namespace weir::e2e {
 
-// Short sessions without pause, on several threads, until stop(): each client asks a Service one
-// byte, and leaves when it has the echo or meets an end.
+// Short sessions one after the other, on several threads, until stop(): each client asks a Service
+// one byte, and leaves when it has the echo or meets an end. A connect that is refused fails the
+// script.
 class Traffic {
  public:
   struct Tally {
@@ -21,7 +22,9 @@ class Traffic {
     std::size_t clients() const { return served + ended + reset; }
   };
 
-  Traffic(const net::SocketAddress& to, std::size_t threads);
+  // `pause` between two clients of one thread: with a shorter one, a weir which refuses at once
+  // takes the whole machine.
+  Traffic(const net::SocketAddress& to, std::size_t threads, milliseconds pause = 1ms);
   ~Traffic() { stopped_ = true; }
   Traffic(const Traffic&) = delete;
   Traffic& operator=(const Traffic&) = delete;
@@ -31,7 +34,7 @@ class Traffic {
   Tally stop();
 
  private:
-  Tally run(const net::SocketAddress& to);
+  Tally run(const net::SocketAddress& to, milliseconds pause);
 
   std::atomic<bool> stopped_{false};
   std::atomic<std::size_t> served_{0};
