@@ -77,7 +77,7 @@ void LineLog::retarget(LineTarget target) {
   const bool on = static_cast<bool>(target.file);
   if (on && !writer_.joinable()) {
     start_writing(std::move(target));
-  } else if (on) {
+  } else if (writer_.joinable()) {
     const std::lock_guard lock(mutex_);
     next_ = std::move(target);
     reopen_ = true;
@@ -134,17 +134,20 @@ void LineLog::run() {
       reopening = std::exchange(reopen_, false);
       next = std::exchange(next_, std::nullopt);
     }
-    if (next) {
-      target_ = std::move(next->name);
-      file_->replace(std::move(next->file));
-      reopening = false;
-    }
+    const bool off = next && !next->file;
+    if (next && !off) go_on(*next);
     drain(scratch);
-    if (reopening) open();
+    if (off) go_on(*next);  // once all is written
+    if (reopening && !next && *file_) open();
     if (stopping) return;
     std::unique_lock lock(mutex_);
     woken_.wait_for(lock, kRest, [this] { return stop_ || reopen_; });
   }
+}
+
+void LineLog::go_on(LineTarget& next) {
+  target_ = std::move(next.name);
+  file_->replace(std::move(next.file));
 }
 
 void LineLog::drain(std::string& scratch) {
@@ -159,6 +162,7 @@ void LineLog::drain(std::string& scratch) {
 }
 
 void LineLog::put(std::string_view text) {
+  if (!*file_) return;  // it was switched off meanwhile
   int error = 0;
   const std::string_view rest = file_->write(text, error);
   if (rest.empty()) return;

@@ -90,3 +90,18 @@ TEST_CASE("the soft descriptor limit is raised to the hard one") {
   CHECK(after.rlim_cur == before.rlim_max);
   ::setrlimit(RLIMIT_NOFILE, &before);
 }
+
+TEST_CASE("a smaller capacity takes nothing back, and gives nothing until it is kept") {
+  DescriptorBudget budget(6);
+  REQUIRE(budget.take(4));
+  budget.set_capacity(3);
+  CHECK(budget.capacity() == 3);
+  CHECK(budget.used() == 4);
+  CHECK_FALSE(budget.take(1));
+  budget.give_back(2);
+  CHECK_FALSE(budget.take(2));
+  CHECK(budget.take(1));
+  budget.set_capacity(5);
+  CHECK(budget.take(2));
+  CHECK_FALSE(budget.take(1));
+}

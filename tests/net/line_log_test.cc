@@ -222,3 +222,66 @@ TEST_CASE("a log that is off writes nothing and costs nobody anything") {
   log.finish();
   CHECK(log.dropped() == 0);
 }
+
+TEST_CASE("a log that goes on in another file leaves the first as it is, and loses no line") {
+  ScratchFolder folder;
+  LineLog log(folder.file("first"), 1);
+  log.lane(0).write("one\n");
+  REQUIRE(comes_true([&] { return text_of(folder.file("first")) == "one\n"; }));
+  log.retarget(LineTarget::open(folder.file("second")));
+  log.lane(0).write("two\n");
+  REQUIRE(comes_true([&] { return text_of(folder.file("second")) == "two\n"; }));
+  // Another name holds for a rotation, too.
+  std::filesystem::rename(folder.file("second"), folder.file("second.1"));
+  log.reopen();
+  REQUIRE(comes_true([&] { return std::filesystem::exists(folder.file("second")); }));
+  log.lane(0).write("three\n");
+  log.finish();
+  CHECK(text_of(folder.file("first")) == "one\n");
+  CHECK(text_of(folder.file("second.1")) == "two\n");
+  CHECK(text_of(folder.file("second")) == "three\n");
+  CHECK(log.dropped() == 0);
+}
+
+TEST_CASE("a log that is switched off writes what it has, and goes on when it is on again") {
+  ScratchFolder folder;
+  LineLog log(folder.file("first"), 1);
+  log.lane(0).write("one\n");
+  log.retarget(LineTarget::open("off"));
+  CHECK_FALSE(log.enabled());
+  CHECK_FALSE(log.lane(0).wanted());
+  REQUIRE(comes_true([&] { return text_of(folder.file("first")) == "one\n"; }));
+  log.reopen();
+  log.retarget(LineTarget::open("off"));
+  log.retarget(LineTarget::open(folder.file("second")));
+  CHECK(log.lane(0).wanted());
+  log.lane(0).write("two\n");
+  log.finish();
+  CHECK(text_of(folder.file("first")) == "one\n");
+  CHECK(text_of(folder.file("second")) == "two\n");
+}
+
+TEST_CASE("a log that was off from the start can be switched on") {
+  ScratchFolder folder;
+  LineLog log("off", 2);
+  CHECK_FALSE(log.lane(1).wanted());
+  log.retarget(LineTarget::open(folder.file("log")));
+  log.lane(1).write("one\n");
+  log.finish();
+  CHECK(text_of(folder.file("log")) == "one\n");
+}
+
+TEST_CASE("a log that is off holds no file open") {
+  ScratchFolder folder;
+  NamedPipe pipe(folder.file("pipe"));
+  LineLog log(folder.file("pipe"), 1);
+  log.lane(0).write("one\n");
+  std::string text;
+  REQUIRE(comes_true([&] { return (text += pipe.read_all()) == "one\n"; }));
+  log.retarget(LineTarget::open("off"));
+  // Without a writer a pipe is at its end, and before that it has nothing yet.
+  CHECK(comes_true([&] {
+    char byte = 0;
+    return ::read(pipe.reading.get(), &byte, 1) == 0;
+  }));
+}

@@ -136,3 +136,25 @@ TEST_CASE("a rate lets one line through per interval and tells how many it held 
   CHECK(rate.admit(start + 100s, held_back));
   CHECK(held_back == 1);
 }
+
+TEST_CASE("level and format can be others from one line to the next") {
+  const auto lines = lines_of({}, [] {
+    log(LogLevel::debug, "weir", "unheard");
+    set_log({LogLevel::debug, LogFormat::text});
+    log(LogLevel::debug, "weir", "one");
+    set_log({LogLevel::error, LogFormat::json});
+    log(LogLevel::warning, "weir", "unheard");
+    log(LogLevel::error, "weir", "two");
+  });
+  REQUIRE(lines.size() == 2);
+  CHECK(lines[0].ends_with("debug   weir: one"));
+  CHECK(weir::JsonReader::read(lines[1])["message"].text == "two");
+}
+
+TEST_CASE("a log that has not started, or has ended, stays silent whatever level it is given") {
+  set_log({LogLevel::debug, LogFormat::text});
+  CHECK_FALSE(log_enabled(LogLevel::error));
+  CHECK(lines_of({}, [] {}).empty());
+  set_log({LogLevel::debug, LogFormat::text});
+  CHECK_FALSE(log_enabled(LogLevel::error));
+}

@@ -66,7 +66,8 @@ class LineLog {
 
   // Opens the file anew, after a rotation. Any thread; done by the writer.
   void reopen();
-  // Goes on elsewhere; what was queued before goes there too. One thread, that of finish().
+  // Goes on elsewhere, and what is still queued goes there too; with `off`, where it was meant to
+  // go, and the file is closed. One thread, that of finish().
   void retarget(LineTarget target);
   // Lines dropped since the start. Any thread.
   std::uint64_t dropped() const;
@@ -74,6 +75,7 @@ class LineLog {
  private:
   void wake();
   void run();
+  void go_on(LineTarget& next);
   void drain(std::string& scratch);
   void put(std::string_view text);
   void open();
