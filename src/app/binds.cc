@@ -50,9 +50,20 @@ Rebinding::Held* Rebinding::find(const Endpoint& endpoint, bool ipv6_only,
 }
 
 bool Rebinding::port_is_ours(std::uint16_t port) const {
-  return std::any_of(held_.begin(), held_.end(), [port](const Held& held) {
-    return is_tcp(held.bind.written) && held.bind.written.port == port;
-  });
+  const auto has_it = [port](const Bind& bind) {
+    return is_tcp(bind.written) && bind.written.port == port;
+  };
+  return std::any_of(closing_.begin(), closing_.end(), has_it) ||
+         std::any_of(held_.begin(), held_.end(),
+                     [&has_it](const Held& held) { return has_it(held.bind); });
+}
+
+std::vector<Bind> Rebinding::closed() const {
+  std::vector<Bind> closed;
+  for (const Held& held : held_) {
+    if (!held.used) closed.push_back(held.bind);
+  }
+  return closed;
 }
 
 // A port of ours may be joined: `0.0.0.0:5432` follows `127.0.0.1:5432` while that still serves.

@@ -58,7 +58,9 @@ Instance::Parts::Parts(const config::Configuration& configuration, const Origin&
       serving_({control_, resolver_, journal_}, worker_count_),
       engine_{control_, workers_, serving_, journal_},
       predecessors_(control_, serving_, journal_),
-      operations_(engine_, [this](const Errand& errand) { return predecessors_.ask(errand); }),
+      operations_(
+          engine_, [this](const Errand& errand) { return predecessors_.ask(errand); },
+          [this] { tidy_soon(); }),
       deadline_(control_,
                 [this] {
                   net::log(LogLevel::warning, "weir",
@@ -104,14 +106,15 @@ Instance::Parts::Parts(const config::Configuration& configuration, const Origin&
     journal_.add(net::EventKind::upgrade, "", "", "done", what);
   }
   service_manager::ready();
-  tidy_.arm(control_.refresh_now() + kTidyInterval);
+  tidy_soon();
 }
 
 void Instance::Parts::make_desks(const Origin& origin) {
   reloading_ = std::make_unique<Reloading>(
       engine_,
       Reloading::Process{*access_log_, [this](const auto& next) { adopt(next); },
-                         [this](const auto& next) { return doors_->prepare(next.app); }},
+                         [this](const auto& next) { return doors_->prepare(next.app); },
+                         [this] { return draining_; }},
       in_force_, origin.file);
   room_ = std::make_unique<ControlRoom>(
       engine_, operations_, *reloading_,
@@ -174,10 +177,12 @@ void Instance::Parts::size_descriptors() {
 }
 
 void Instance::Parts::start_workers(std::uint64_t last_session) {
-  const Worker::Shared shared{resolver_, *descriptors_, *access_log_,
-                              [this](const proxy::ListenerState& state) {
-                                control_.post([this, &state] { serving_.listener_gone(state); });
-                              }};
+  const Worker::Shared shared{
+      resolver_, *descriptors_, *access_log_,
+      [this](const proxy::ListenerState& state) {
+        control_.post([this, &state] { serving_.listener_gone(state); });
+      },
+      [this](proxy::AddressId id) { control_.post([this, id] { serving_.address_closed(id); }); }};
   try {
     for (std::size_t index = 0; index < worker_count_; ++index) {
       workers_[index]->start(shared, std::move(first_changes_[index]), last_session);
@@ -198,12 +203,14 @@ void Instance::Parts::adopt(const config::Configuration& configuration) {
   doors_->adopt();
   size_descriptors();
   predecessors_.apply();
-  tidy_.arm(control_.refresh_now() + kTidyInterval);
+  tidy_soon();
 }
+
+void Instance::Parts::tidy_soon() { tidy_.arm(control_.refresh_now() + kTidyInterval); }
 
 void Instance::Parts::tidy() {
   const bool drains = operations_.tidy();
-  if (serving_.tidy() || drains) tidy_.arm(control_.refresh_now() + kTidyInterval);
+  if (serving_.tidy() || drains) tidy_soon();
 }
 
 void Instance::Parts::handle_signals() {

@@ -56,6 +56,7 @@ class Instance::Parts {
   void adopt(const config::Configuration& configuration);
   void on_signal(int number);
   void tidy();
+  void tidy_soon();
   void worker_drained();
 
   config::Configuration in_force_;

@@ -48,6 +48,7 @@ bool Operations::drain(const std::string& pool, const std::string& backend,
   tell(net::EventKind::drain, pool, backend, "draining",
        fmt::format("{}; {} sessions have {}", kOperator, there->active(),
                    deadline ? seconds(*deadline) : "no deadline"));
+  look_later_();
   return true;
 }
 

@@ -24,8 +24,9 @@ class Operations {
   // Processes that drain after an upgrade have sessions too, and are asked what is asked here.
   using Elsewhere = std::function<Answer(const Errand&)>;
 
-  Operations(Engine& engine, Elsewhere elsewhere)
-      : engine_(engine), elsewhere_(std::move(elsewhere)) {}
+  // `look_later` sees to it that tidy() is called before long.
+  Operations(Engine& engine, Elsewhere elsewhere, std::function<void()> look_later)
+      : engine_(engine), elsewhere_(std::move(elsewhere)), look_later_(std::move(look_later)) {}
 
   // False: there is no such backend.
   bool drain(const std::string& pool, const std::string& backend,
@@ -74,6 +75,7 @@ class Operations {
 
   Engine& engine_;
   const Elsewhere elsewhere_;
+  const std::function<void()> look_later_;
   std::list<Drain> drains_;
 };
 

@@ -64,7 +64,10 @@ admin::Reload Reloading::reload(std::optional<std::string_view> text, const std:
 
 admin::Reload Reloading::reload(config::LoadResult loaded, const std::string& cause) {
   admin::Reload reload = look_at(loaded);
-  if (engine_.ended) reload.accepted = false;
+  if (process_.draining()) {
+    reload.accepted = false;
+    reload.problems.push_back(loaded.problem("", "weir is shutting down: nothing is changed now"));
+  }
   if (!reload.accepted) return refuse(std::move(reload), cause);
   std::optional<net::LineTarget> access_log;
   if (auto problem = open(loaded, access_log)) {

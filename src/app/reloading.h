@@ -24,6 +24,8 @@ class Reloading {
     std::function<void(const config::Configuration&)> adopt;
     // Opens what `http.listen` names, if it changes; answers why it cannot.
     std::function<std::optional<std::string>(const config::Configuration&)> listen_http;
+    // Whether weir is on its way to its end, where a reload has no place any more.
+    std::function<bool()> draining;
   };
 
   // `file` is what weir was started with; empty = nothing that could be read again.

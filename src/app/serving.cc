@@ -50,6 +50,11 @@ bool deserted(upstream::Pool& pool) {
 
 }  // namespace
 
+struct Serving::Closing {
+  Bind bind;
+  std::size_t workers;  // that have not closed it
+};
+
 Serving::Serving(const Shared& shared, std::size_t workers) : shared_(shared), workers_(workers) {}
 
 Serving::~Serving() = default;
@@ -63,7 +68,9 @@ std::optional<BindFailure> Serving::prepare(const config::Configuration& next,
                                             std::vector<Rebinding::Inherited>& inherited) {
   std::vector<BoundListener> now;
   for (const Served& served : listeners_) now.push_back({served.state->name(), served.binds});
-  prepared_ = std::make_unique<Rebinding>();
+  std::vector<Bind> closing;
+  for (const Closing& each : closing_) closing.push_back(each.bind);
+  prepared_ = std::make_unique<Rebinding>(std::move(closing));
   auto failure = prepared_->open(now, next.listeners, workers_, last_address_, inherited);
   if (failure) prepared_.reset();
   return failure;
@@ -94,6 +101,12 @@ void Serving::check_on(const std::shared_ptr<upstream::Pool>& pool) {
   }
 }
 
+// Whichever listener they came through, which may have another pool by now.
+void Serving::refuse_waiters_of(const std::shared_ptr<upstream::Pool>& pool) {
+  for (const Served& served : listeners_) to_refuse_.emplace_back(pool, served.state.get());
+  for (const Leaving& leaving : leaving_) to_refuse_.emplace_back(pool, leaving.state.get());
+}
+
 void Serving::note_removed(const upstream::Pool& before) {
   for (const auto& backend : before.backends()) {
     if (!backend->duty().removed) continue;
@@ -111,6 +124,7 @@ std::vector<std::shared_ptr<upstream::Pool>> Serving::next_pools(
     if (!after) {
       checkers_.erase(before->options().name);
       removed_pools_.push_back(before);
+      refuse_waiters_of(before);
     } else if (after != before) {
       note_removed(*before);
     }
@@ -162,9 +176,6 @@ std::vector<Worker::Change> Serving::take(const config::Configuration& next,
     } else {
       now.state = std::move(before->state);
       now.state->set_max_connections(options.max_connections);
-      if (!find(pools, before->pool->options().name)) {
-        to_refuse_.emplace_back(before->pool, now.state.get());
-      }
     }
     all_workers({now.state, now.pool, {}, binds.taken_over, binds.closed});
     for (Rebinding::Listener::Opened& opened : binds.opened) {
@@ -178,9 +189,11 @@ std::vector<Worker::Change> Serving::take(const config::Configuration& next,
   }
   for (Served& before : listeners_) {
     if (!before.state) continue;  // goes on
-    leaving_.push_back({before.state, before.pool, workers_});
+    leaving_.push_back({before.state, before.pool});
+    not_gone_[before.state.get()] += workers_;
     all_workers({before.state, nullptr, {}, {}, {}});
   }
+  for (const Bind& bind : rebinding->closed()) closing_.push_back({bind, workers_});
   listeners_ = std::move(served);
   pools_ = std::move(pools);
   return changes;
@@ -192,15 +205,24 @@ void Serving::after_change() {
   }
 }
 
-// Nobody comes through it any more: who waits behind it is told.
+// Nobody comes through it any more: who waits behind it is told, in whichever pool.
 void Serving::listener_gone(const proxy::ListenerState& state) {
   const std::lock_guard lock(mutex_);
-  for (Leaving& leaving : leaving_) {
-    if (leaving.state.get() != &state || --leaving.workers > 0) continue;
-    leaving.pool->admission().retire(leaving.state.get());
-    net::log(net::LogLevel::info, "listener " + state.name(), "closed; {} sessions run on",
-             state.connections());
-  }
+  if (--not_gone_.at(&state) > 0) return;
+  not_gone_.erase(&state);
+  const bool leaves = std::any_of(leaving_.begin(), leaving_.end(), [&state](const auto& leaving) {
+    return leaving.state.get() == &state;
+  });
+  if (!leaves) return;  // it has come back meanwhile
+  for (const auto& pool : all_pools()) pool->admission().retire(&state);
+  net::log(net::LogLevel::info, "listener " + state.name(), "closed; {} sessions run on",
+           state.connections());
+}
+
+void Serving::address_closed(proxy::AddressId id) {
+  const auto found = std::find_if(closing_.begin(), closing_.end(),
+                                  [id](const Closing& closing) { return closing.bind.id == id; });
+  if (found != closing_.end() && --found->workers == 0) closing_.erase(found);
 }
 
 bool Serving::tidy() {
@@ -217,8 +239,8 @@ bool Serving::tidy() {
     more = more || !pool->state().removed().empty();
   }
   std::erase_if(removed_pools_, [](const auto& pool) { return deserted(*pool); });
-  std::erase_if(leaving_, [](const Leaving& leaving) {
-    return leaving.workers == 0 && leaving.state->connections() == 0;
+  std::erase_if(leaving_, [this](const Leaving& leaving) {
+    return not_gone_.count(leaving.state.get()) == 0 && leaving.state->connections() == 0;
   });
   return more || !removed_pools_.empty() || !leaving_.empty();
 }

@@ -11,6 +11,7 @@ namespace weir::app {
 
 Worker::Thread::Thread(Worker& worker, const Shared& shared, std::uint64_t last_session)
     : on_listener_gone_(shared.on_listener_gone),
+      on_address_closed_(shared.on_address_closed),
       random_(std::random_device{}()),
       selector_(random_),
       scratch_(std::make_unique<std::array<char, kScratch>>()),
@@ -33,6 +34,7 @@ proxy::Listener& Worker::Thread::listener(const ListenerChange& change) {
     if (&listener->state() == change.state.get()) return *listener;
   }
   listeners_.push_back(std::make_unique<proxy::Listener>(context_, change.state, change.pool));
+  listeners_.back()->on_address_closed(on_address_closed_);
   return *listeners_.back();
 }
 
@@ -104,8 +106,7 @@ std::unique_ptr<proxy::SessionView> Worker::Thread::view(std::uint64_t id) {
 std::size_t Worker::Thread::end_session(std::uint64_t id, core::CloseReason reason) {
   proxy::Session* const session = sessions_.find(id);
   if (session == nullptr) return 0;
-  session->cut(reason);
-  return 1;
+  return session->cut(reason) ? 1 : 0;
 }
 
 std::size_t Worker::Thread::end_sessions(const upstream::Backend& backend,
@@ -113,8 +114,7 @@ std::size_t Worker::Thread::end_sessions(const upstream::Backend& backend,
   std::size_t ended = 0;
   sessions_.for_each([&](proxy::Session& session) {
     if (session.backend() != &backend) return;
-    session.cut(reason);
-    ++ended;
+    if (session.cut(reason)) ++ended;
   });
   if (reason == core::CloseReason::backend_drained) lone_dials_.cancel(backend);
   return ended;

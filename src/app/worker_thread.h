@@ -49,6 +49,7 @@ class Worker::Thread {
   void report_if_drained();
 
   const std::function<void(const proxy::ListenerState&)> on_listener_gone_;
+  const std::function<void(proxy::AddressId)> on_address_closed_;
   core::Rng random_;
   upstream::Selector selector_;
   net::WallClock clock_;

@@ -105,6 +105,9 @@ void Listener::closed(Address& address) {
   const auto found = std::find_if(addresses_.begin(), addresses_.end(),
                                   [&address](const auto& each) { return each.get() == &address; });
   closed_.splice(closed_.end(), addresses_, found);
+  const bool last = std::none_of(addresses_.begin(), addresses_.end(),
+                                 [&](const auto& each) { return each->id() == address.id(); });
+  if (last && address_closed_) address_closed_(address.id());
   report_if_gone();
 }
 

@@ -138,15 +138,16 @@ void Session::refuse(CloseReason reason) {
   if (watch_client()) end(refusal(reason));
 }
 
-void Session::cut(CloseReason reason, bool at_once) {
+bool Session::cut(CloseReason reason, bool at_once) {
   if (phase_ == Phase::parting || phase_ == Phase::done) {
     if (phase_ == Phase::parting && at_once) finish();
-    return;
+    return false;
   }
   if (phase_ == Phase::queued) reason = give_up_place(reason);
   RelayEnd how = relay_ ? relay_->cut(reason) : refusal(reason);
   if (at_once) how.client = how.backend = Manner::abort;
   end(how);
+  return true;
 }
 
 void Session::on_ready() {

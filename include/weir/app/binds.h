@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "weir/core/endpoint.h"
@@ -45,6 +46,9 @@ class Rebinding {
     net::ListenSocket socket;
   };
 
+  // `closing`: those that were given up before and are not closed yet. Their ports may be joined.
+  explicit Rebinding(std::vector<Bind> closing = {}) : closing_(std::move(closing)) {}
+
   struct Listener {
     std::vector<Bind> binds;                   // as they will be
     std::vector<proxy::AddressId> taken_over;  // of them, from another listener
@@ -66,6 +70,7 @@ class Rebinding {
                                   std::vector<Inherited>& inherited);
 
   std::vector<Listener>& listeners() { return listeners_; }  // in the order of the configuration
+  std::vector<Bind> closed() const;                          // bound before, and wanted by nobody
 
  private:
   struct Held {
@@ -80,6 +85,7 @@ class Rebinding {
                 std::size_t workers, proxy::AddressId id, std::vector<Inherited>& inherited,
                 Listener& to, std::string& error) const;
 
+  const std::vector<Bind> closing_;
   std::vector<Held> held_;
   std::vector<Listener> listeners_;
 };

@@ -50,6 +50,8 @@ class Serving {
   void after_change();
   // One worker has done with a listener that is gone from the configuration.
   void listener_gone(const proxy::ListenerState& state);
+  // One worker has closed an address that nobody wants any more.
+  void address_closed(proxy::AddressId id);
   // Forgets what is gone and deserted. True while there is more to come.
   bool tidy();
 
@@ -75,19 +77,25 @@ class Serving {
   struct Leaving {
     std::shared_ptr<proxy::ListenerState> state;
     std::shared_ptr<upstream::Pool> pool;
-    std::size_t workers;  // that are not done with it
   };
+  struct Closing;
 
   std::vector<std::shared_ptr<upstream::Pool>> next_pools(const config::Configuration& next);
   std::shared_ptr<upstream::Pool> next_pool(const upstream::PoolOptions& options);
   std::shared_ptr<proxy::ListenerState> state_of(const proxy::ListenerOptions& options);
   void check_on(const std::shared_ptr<upstream::Pool>& pool);
+  void refuse_waiters_of(const std::shared_ptr<upstream::Pool>& pool);
   void note_removed(const upstream::Pool& before);
 
   const Shared shared_;
   const std::size_t workers_;
   proxy::AddressId last_address_ = 0;
   std::unique_ptr<Rebinding> prepared_;
+  // Addresses that some workers have not closed yet: their ports are still ours.
+  std::vector<Closing> closing_;
+  // How often workers have yet to tell that a listener is gone; one that comes back and goes again
+  // is told of twice by each.
+  std::map<const proxy::ListenerState*, std::size_t> not_gone_;
   // Refused once all workers have changed: who waits for a pool that is gone.
   std::vector<std::pair<std::shared_ptr<upstream::Pool>, const void*>> to_refuse_;
 

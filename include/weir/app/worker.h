@@ -51,6 +51,8 @@ class Worker {
     net::LineLog& access_log;
     // A listener that was to go has gone from this worker. On the worker's thread.
     std::function<void(const proxy::ListenerState&)> on_listener_gone = {};
+    // An address that was to be closed is closed. Likewise.
+    std::function<void(proxy::AddressId)> on_address_closed = {};
   };
 
   Worker(std::size_t index, std::size_t workers);

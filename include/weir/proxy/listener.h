@@ -30,6 +30,8 @@ class Listener {
   ~Listener();
 
   const ListenerState& state() const { return *state_; }
+  // Told of each address that it has closed, after whoever waited there.
+  void on_address_closed(std::function<void(AddressId)> told) { address_closed_ = std::move(told); }
   // Where clients accepted from now on go.
   void set_pool(std::shared_ptr<upstream::Pool> pool) { pool_ = std::move(pool); }
 
@@ -69,6 +71,7 @@ class Listener {
   std::shared_ptr<upstream::Pool> pool_;
   net::DescriptorShare next_;  // taken before the accept that will need it
   bool refusing_ = false;
+  std::function<void(AddressId)> address_closed_;
   std::function<void()> on_gone_;  // set once listening ends everywhere
   std::list<std::unique_ptr<Address>> addresses_;
   std::list<std::unique_ptr<Address>> closed_;  // they may still be on the stack

@@ -39,8 +39,8 @@ class Session final : public net::SocketWatcher,
   void start();
   void refuse(core::CloseReason reason);
   // Ends it from outside; a session that is already parting parts at once. With `at_once` nothing
-  // is waited for: the process is about to go.
-  void cut(core::CloseReason reason, bool at_once = false);
+  // is waited for: the process is about to go. False when it had ended before.
+  bool cut(core::CloseReason reason, bool at_once = false);
 
   // Its wait for a slot has been decided.
   void on_turn();
