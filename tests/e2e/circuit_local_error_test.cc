@@ -7,6 +7,7 @@
 #include "tests/e2e/circuits.h"
 #include "tests/e2e/fickle_backend.h"
 #include "tests/e2e/kernel_refusal.h"
+#include "tests/e2e/orders.h"
 
 // Probes that fail through no fault of the backend's: nothing is decided, nothing is lost.
 namespace weir::e2e {
@@ -94,6 +95,27 @@ TEST_CASE("BRK-06: a probe without a descriptor decides nothing, and the next cl
     CHECK(entry.attempts[0].outcome == "local_error");
     expect_undecided(circuit(weir));
     CHECK(dials_that(weir, DialOutcome::local_error) == 1);
+    server.serve();
+    expect_closed_by_next(weir, clients);
+  }
+}
+
+TEST_CASE("BRK-06: a probe that the drain of its backend cancels decides nothing") {
+  for (const int workers : {1, 2, 4}) {
+    FickleBackend server;
+    TestWeir weir(yaml(workers, server.address()));
+    std::size_t clients = 0;
+    one_client(weir, clients);
+    server.hang();
+    wait_for_probe_due(weir, "b1");
+    Stream probe = weir.connect();
+    wait_for_dialing(weir, 1);
+    CHECK(drain(weir, "b1", 0ms));
+    probe.expect_end();
+    probe.close();
+    CHECK(weir.log(++clients).back().attempts.back().outcome == "cancelled");
+    expect_undecided(circuit(weir));
+    CHECK(enable(weir, "b1"));
     server.serve();
     expect_closed_by_next(weir, clients);
   }

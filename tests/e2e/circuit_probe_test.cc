@@ -6,6 +6,7 @@
 
 #include "tests/e2e/circuits.h"
 #include "tests/e2e/fickle_backend.h"
+#include "tests/e2e/orders.h"
 
 // Probes that end without a verdict, and clients who come while one is under way.
 namespace weir::e2e {
@@ -79,6 +80,96 @@ TEST_CASE("BRK-01: whichever way a probe's client leaves, the next one closes th
     }
     CHECK(dials_that(weir, DialOutcome::cancelled) == manners.size());
     weir.settle();
+  }
+}
+
+TEST_CASE("BRK-01: a probe that the drain of its backend cancels leaves its slot to the next") {
+  for (const int workers : {1, 2, 4}) {
+    FickleBackend server;
+    TestWeir weir(yaml(workers, {{server.address()}}));
+    std::size_t clients = 0;
+    for (int round = 0; round < 2; ++round) {
+      ready_to_hang(weir, server, clients);
+      Stream probe = weir.connect();
+      wait_for_dialing(weir, 1);
+      CHECK(circuit(weir).probes_in_flight == 1);
+      CHECK(drain(weir, "b1", 0ms));
+      probe.expect_end();
+      probe.close();
+      CHECK(weir.log(++clients).back().reason == text(CloseReason::backend_drained));
+      expect_free_slot(weir);
+      CHECK(state(weir, "b1") == upstream::BackendState::draining);
+      CHECK(enable(weir, "b1"));
+      server.serve();
+      expect_next_closes(weir, clients);
+    }
+    CHECK(dials_that(weir, DialOutcome::cancelled) == 2);
+    weir.settle();
+  }
+}
+
+TEST_CASE("BRK-01: a reload that keeps the backend keeps the probe, and the slot with it") {
+  for (const int workers : {1, 2, 4}) {
+    FickleBackend server;
+    TestWeir weir(yaml(workers, {{server.address()}}));
+    std::size_t clients = 0;
+    ready_to_hang(weir, server, clients);
+    Stream probe = weir.connect();
+    wait_for_dialing(weir, 1);
+    for (const char* const more : {", retry_attempts: 1", ", retry_attempts: 2"}) {
+      weir.reload(yaml(workers, {{server.address()}}, more));
+      CHECK(circuit(weir).phase == CircuitPhase::half_open);
+      CHECK(circuit(weir).probes_in_flight == 1);
+      CHECK(circuit(weir).probes_remaining == 0);
+      CHECK(weir.snapshot().backend("servers", "b1").dialing == 1);
+    }
+    probe.close();
+    CHECK(weir.log(++clients).back().reason == text(CloseReason::client_closed));
+    expect_free_slot(weir);
+    server.serve();
+    expect_next_closes(weir, clients);
+    weir.settle();
+  }
+}
+
+TEST_CASE("BRK-01: a probe of a backend that is removed goes on, and its slot comes back with it") {
+  for (const int workers : {1, 2, 4}) {
+    for (const bool back_before_the_end : {true, false}) {
+      FickleBackend server;
+      const Service other;
+      const std::string with = yaml(workers, {{server.address()}});
+      std::string without = yaml(workers, {{other.address()}});
+      without.replace(without.find("name: b1"), 8, "name: b2");
+      TestWeir weir(with);
+      std::size_t clients = 0;
+      ready_to_hang(weir, server, clients);
+      Stream probe = weir.connect();
+      wait_for_dialing(weir, 1);
+      weir.reload(without);
+      CHECK(weir.snapshot().backend("servers", "b1").removed);
+      CHECK(circuit(weir).probes_in_flight == 1);
+      if (back_before_the_end) {
+        weir.reload(with);
+        CHECK(circuit(weir).phase == CircuitPhase::half_open);
+        CHECK(circuit(weir).probes_in_flight == 1);
+      }
+      probe.close();
+      CHECK(weir.log(++clients).back().reason == text(CloseReason::client_closed));
+      server.serve();
+      if (back_before_the_end) {
+        expect_free_slot(weir);
+        expect_next_closes(weir, clients);
+      } else {
+        weir.wait_until(
+            [](const admin::Snapshot& now) { return now.pool("servers").backends.size() == 1; },
+            "b1 is forgotten with its probe");
+        weir.reload(with);
+        CHECK(circuit(weir).phase == CircuitPhase::closed);
+        CHECK(circuit(weir).epoch == 1);
+        CHECK(one_client(weir, clients).backend == "b1");
+      }
+      weir.settle();
+    }
   }
 }
 

@@ -114,6 +114,12 @@ pools:
   Stream active = Stream::connect(port.address());
   ask(active);
   Stream dialling = Stream::connect(to_hole.address());
+  // Operators who are there and say nothing, or not all of it.
+  const net::SocketAddress admin_socket =
+      net::SocketAddress::from({core::Endpoint::Kind::unix_path, weir.admin_socket(), {}, 0});
+  Stream silent_operator = Stream::connect(admin_socket);
+  Stream slow_operator = Stream::connect(admin_socket);
+  slow_operator.say("GET /v1/status HTTP/1.1\r\nHost: ");
   silence(scaled(50ms));
 
   const Stopwatch since_signal;
@@ -130,6 +136,8 @@ pools:
   for (Stream& each : idle) each.expect_ending();
   active.expect_ending();
   dialling.expect_ending();
+  silent_operator.expect_ending();
+  slow_operator.expect_ending();
   std::size_t with_dial = 0;
   for (const LogEntry& entry : weir.log(5)) {
     if (entry.listener != "lost") continue;

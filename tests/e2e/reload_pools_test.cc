@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tests/e2e/config_text.h"
+#include "tests/e2e/crowd.h"
 #include "tests/e2e/planned.h"
 #include "tests/e2e/service.h"
 #include "tests/e2e/test_weir.h"
@@ -38,21 +39,18 @@ struct Queue {
     join(weir, listener, waiting);
   }
   void join(const TestWeir& weir, const std::string& listener, std::size_t more) {
-    for (std::size_t i = 0; i < more; ++i) {
-      waiters.push_back(Stream::connect(weir.address(listener)));
-      waiters.back().say("question");
-    }
+    waiters.come(weir.address(listener), more);
     const std::size_t all = waiters.size();
     weir.wait_until([all](const admin::Snapshot& now) { return now.pool("old").pending == all; },
                     "they wait");
   }
   void close() {
     holder.close();
-    waiters.clear();
+    waiters = {};
   }
 
   Stream holder;
-  std::vector<Stream> waiters;
+  Crowd waiters;
 };
 
 std::uint64_t refused(const TestWeir& weir) {
@@ -80,10 +78,7 @@ TEST_CASE("reload: who comes goes to the listener's new pool, who is there stays
     CHECK(weir.snapshot().pool("old").pending == 5);
     // The pool stays, so its waiters are served, one after the other.
     queue.holder.close();
-    for (Stream& waiter : queue.waiters) {
-      waiter.hear("question");
-      waiter.close();
-    }
+    while (queue.waiters.size() > 0) queue.waiters.send_away_one();
     CHECK(stage.old_one.accepted() == 6);
     CHECK(stage.old_one.peak() == 1);
     CHECK(refused(weir) == 0);
@@ -100,7 +95,7 @@ TEST_CASE("reload: waiters of a pool that is removed are refused, its sessions r
     stage.text.listener("front").pool = stage.text.listener("back").pool = "new";
     stage.text.pools.erase(stage.text.pools.begin());
     CHECK(weir.reload(stage.text.yaml()).accepted);
-    for (Stream& waiter : queue.waiters) waiter.expect_end();
+    queue.waiters.expect_refused(6);
     weir.wait_until([&](const admin::Snapshot&) { return refused(weir) == 6; },
                     "they are refused as upstream_unavailable");
     ask(queue.holder);
@@ -124,7 +119,7 @@ TEST_CASE("reload: waiters are refused with their pool, also when their listener
     stage.text.listener("back").pool = "new";
     stage.text.pools.erase(stage.text.pools.begin());
     weir.reload(stage.text.yaml());
-    for (Stream& waiter : queue.waiters) waiter.expect_end();
+    queue.waiters.expect_refused(4);
     CHECK(stage.old_one.accepted() == 1);
     queue.close();
     weir.settle();
@@ -140,23 +135,35 @@ TEST_CASE("reload: a listener that goes takes its own waiters with it, and nobod
     stage.text.listeners.erase(stage.text.listeners.begin());
     stage.text.listeners[0].pool = "old";
     CHECK(weir.reload(stage.text.yaml()).accepted);
-    for (std::size_t i = 0; i < 3; ++i) {
-      queue.waiters[i].expect_end();
-      queue.waiters[i].close();
-    }
+    queue.waiters.expect_refused(3);
     CHECK(weir.snapshot().pool("old").pending == 3);
     ask(queue.holder);
     queue.holder.close();
-    for (std::size_t i = 3; i < 6; ++i) {
-      queue.waiters[i].hear("question");
-      queue.waiters[i].close();
-    }
+    while (queue.waiters.size() > 0) queue.waiters.send_away_one();
     weir.wait_until([](const admin::Snapshot& now) { return now.listeners.size() == 1; },
                     "the listener is forgotten");
     CHECK(stage.old_one.accepted() == 4);
     CHECK(weir.log(7).size() == 7);
     CHECK(weir.snapshot().pool("old").rejected_as(CloseReason::upstream_unavailable) == 3);
     CHECK(weir.snapshot().sessions == 0);
+  }
+}
+
+TEST_CASE("reload: a listener that goes takes those along who wait in a pool that it had before") {
+  for (const int workers : {1, 4}) {
+    Stage stage(workers);
+    TestWeir weir(stage.text.yaml());
+    Queue queue(weir, "front", 2);
+    queue.join(weir, "back", 1);
+    stage.text.listener("front").pool = "new";
+    weir.reload(stage.text.yaml());
+    stage.text.listeners.erase(stage.text.listeners.begin());
+    stage.text.listeners.push_back({"other", {"127.0.0.1:3"}, "new", ""});
+    weir.reload(stage.text.yaml());
+    queue.waiters.expect_refused(2);
+    CHECK(weir.snapshot().pool("old").pending == 1);
+    queue.close();
+    weir.wait_until([](const admin::Snapshot& now) { return now.sessions == 0; }, "all are gone");
   }
 }
 
@@ -168,10 +175,7 @@ TEST_CASE("reload: who waited is dialled for by the configuration that is then i
     stage.text.pool("old").backends[0].address = stage.new_one.address();
     weir.reload(stage.text.yaml());
     queue.holder.close();
-    for (Stream& waiter : queue.waiters) {
-      waiter.hear("question");
-      waiter.close();
-    }
+    while (queue.waiters.size() > 0) queue.waiters.send_away_one();
     CHECK(stage.old_one.accepted() == 1);
     CHECK(stage.new_one.accepted() == 3);
     weir.settle();
@@ -192,8 +196,7 @@ TEST_CASE("reload: a pool that comes back is full of those who never left") {
     CHECK_FALSE(weir.snapshot().pool("old").removed);
     queue.join(weir, "front", 1);
     queue.holder.close();
-    queue.waiters[0].hear("question");
-    queue.close();
+    queue.waiters.send_away_one();
     weir.settle();
   }
 }

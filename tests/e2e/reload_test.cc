@@ -148,11 +148,12 @@ TEST_CASE("a bind that fails rejects the reload with its place, and nothing has 
   bad.replace(bad.find("127.0.0.1:"), bad.find("\"]") - bad.find("127.0.0.1:"), unix_socket);
   const admin::Reload reload = weir.try_reload(bad);
   CHECK_FALSE(reload.accepted);
-  for (const auto& problem : reload.problems) MESSAGE(problem.text("x"));
-  REQUIRE(reload.problems.size() == 1);
-  CHECK(reload.problems[0].path == "listeners[0].bind[0]");
-  CHECK(reload.problems[0].line == 3);
-  CHECK(reload.problems[0].message.find("/no-such-folder") != std::string::npos);
+  std::vector<config::Problem> errors = reload.problems;
+  std::erase_if(errors, [](const config::Problem& problem) { return problem.warning; });
+  REQUIRE(errors.size() == 1);
+  CHECK(errors[0].path == "listeners[0].bind[0]");
+  CHECK(errors[0].line == 3);
+  CHECK(errors[0].message.find("/no-such-folder") != std::string::npos);
   Stream client = weir.connect();
   ask(client);
   client.close();

@@ -13,7 +13,7 @@ const std::string kLog = "log: {access: access.log}\n";
 
 std::string without_log(const ConfigText& text) {
   const bool admin = text.process.find("admin:") != std::string::npos;
-  return (admin ? "" : "admin: {socket: \"\"}\n") + text.yaml();
+  return (admin ? "" : "admin: {socket: admin.sock}\n") + text.yaml();
 }
 
 // `0100007F:1F90`: the port is what follows the last colon.

@@ -10,14 +10,13 @@
 
 namespace weir::e2e {
 
-// The program, whose file is written again and which is then told so by SIGHUP. It has no admin
-// socket unless the text says so.
+// The program, whose file is written again and which is then told so by SIGHUP.
 class ReloadedProgram {
  public:
   explicit ReloadedProgram(const ConfigText& text, At at = At::here());
 
   const Folder& folder() const { return weir_.folder(); }
-  std::string file() const { return folder().file("weir.yaml"); }
+  std::string file() const { return weir_.config_file(); }
   std::string access_log() const { return weir_.access_log(); }
   ServingProgram& weir() { return weir_; }
   Program& program() { return weir_.program; }

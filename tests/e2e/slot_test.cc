@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "tests/e2e/orders.h"
 #include "tests/e2e/scene.h"
 
 // However a session ends, it gives its slot back, once: for each reason of the closed list that
@@ -150,6 +151,21 @@ std::optional<WayToEnd> way_to(CloseReason reason) {
           .resilience = ", max_fails: 1000, retry_attempts: 10, retry_budget_percent: 1",
           .play = find_nobody,
           .served = false};
+    case CloseReason::killed:
+      return WayToEnd{.play = [](TestWeir& weir, Backend& backend) {
+        Ends ends = open(weir, backend);
+        CHECK(kill_all(weir, "b1") == 1);
+        ends.client.expect_ending();
+        ends.backend.expect_ending();
+      }};
+    case CloseReason::backend_drained:
+      return WayToEnd{.play = [](TestWeir& weir, Backend& backend) {
+        Ends ends = open(weir, backend);
+        CHECK(drain(weir, "b1", 0ms));
+        ends.client.expect_ending();
+        ends.backend.expect_ending();
+        CHECK(enable(weir, "b1"));
+      }};
     case CloseReason::shutdown:
       return WayToEnd{.play =
                           [](TestWeir& weir, Backend& backend) {
@@ -174,8 +190,6 @@ std::optional<WayToEnd> way_to(CloseReason reason) {
     case CloseReason::source_limit:
     case CloseReason::access_denied:
     case CloseReason::local_error:
-    case CloseReason::killed:
-    case CloseReason::backend_drained:
       return std::nullopt;
   }
   return std::nullopt;

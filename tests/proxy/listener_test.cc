@@ -126,3 +126,120 @@ TEST_CASE("a unix listener serves, and its file is gone after the drain") {
   REQUIRE(lines.size() == 1);
   CHECK(lines[0]["client"].text == "unix:");
 }
+
+namespace {
+
+// A second address of the same listener.
+net::SocketAddress listen_too(Service& service, AddressId id) {
+  core::Endpoint any_port;
+  any_port.host = "127.0.0.1";
+  std::string error;
+  ListenSocket socket = ListenSocket::open(any_port, {}, error);
+  REQUIRE_MESSAGE(socket, error);
+  const net::SocketAddress address = socket.address();
+  service.listener->listen(id, std::move(socket));
+  return address;
+}
+
+}  // namespace
+
+TEST_CASE("an address goes to another listener with whoever waits there") {
+  Backlog backend;
+  Service service(made_pool({backend.address().text()}));
+  auto other_state = std::make_shared<ListenerState>(Service::options(0), 1);
+  Listener other(service.context, other_state, service.held_pool);
+  std::vector<Peer> waiting;
+  for (int i = 0; i < 5; ++i) waiting.push_back(service.client());
+  CHECK_FALSE(service.listener->release(2));
+  auto socket = service.listener->release(1);
+  REQUIRE(socket);
+  CHECK_FALSE(service.listener->release(1));
+  CHECK(service.listener->gone());
+  other.listen(7, std::move(*socket));
+  CHECK(service.until([&] { return service.table.size() == 5; }));
+  CHECK(accepted(service) == 0);
+  CHECK(other_state->totals(0).accepted.value() == 5);
+  waiting.push_back(service.client());
+  CHECK(service.until([&] { return service.table.size() == 6; }));
+  for (Peer& client : waiting) client.reset();
+  service.settle();
+}
+
+TEST_CASE("to stop one address serves who waits there, and leaves the others") {
+  Backlog backend;
+  Service service(made_pool({backend.address().text()}));
+  const net::SocketAddress second = listen_too(service, 2);
+  std::vector<AddressId> closed;
+  service.listener->on_address_closed([&](AddressId id) { closed.push_back(id); });
+  std::vector<Peer> waiting;
+  for (int i = 0; i < 5; ++i) waiting.push_back(connect_to(second));
+  service.listener->stop(3);  // not one of its
+  service.listener->stop(2);
+  CHECK(service.until([&] { return !closed.empty(); }));
+  CHECK(closed == std::vector<AddressId>{2});
+  CHECK(accepted(service) == 5);
+  CHECK_FALSE(connect_to(second));
+  CHECK(service.table.size() == 5);
+  waiting.push_back(service.client());
+  CHECK(service.until([&] { return accepted(service) == 6; }));
+  for (Peer& client : waiting) client.reset();
+  service.settle();
+}
+
+TEST_CASE(
+    "a listener that retires serves who waits on all its addresses, and tells when it is gone") {
+  Backlog backend;
+  Service service(made_pool({backend.address().text()}));
+  const net::SocketAddress second = listen_too(service, 2);
+  std::vector<Peer> waiting;
+  for (int i = 0; i < 5; ++i) {
+    waiting.push_back(service.client());
+    waiting.push_back(connect_to(second));
+  }
+  service.listener->stop(2);
+  int gone = 0;
+  service.listener->retire([&] { ++gone; });
+  CHECK(service.until([&] { return gone > 0; }));
+  CHECK(gone == 1);
+  CHECK(service.listener->gone());
+  CHECK(accepted(service) == 10);
+  CHECK(service.closed_as(CloseReason::shutdown) == 0);
+  for (Peer& client : waiting) {
+    client.send("x");
+    CHECK(client.next(false) != "reset");
+  }
+  CHECK_FALSE(service.client());
+  for (Peer& client : waiting) client.reset();
+  service.settle();
+}
+
+TEST_CASE("a listener that has nothing left is gone as soon as it retires") {
+  Backlog backend;
+  Service service(made_pool({backend.address().text()}));
+  static_cast<void>(service.listener->release(1));
+  bool gone = false;
+  service.listener->retire([&] { gone = true; });
+  CHECK(gone);
+}
+
+TEST_CASE("clients go to the pool that the listener has when they are accepted") {
+  Backlog old_backend;
+  Backlog new_backend;
+  Service service(made_pool({old_backend.address().text()}));
+  Peer first = service.client();
+  first.send("x");
+  CHECK(service.until([&] { return service.state.totals(0).bytes_in.value() == 1; }));
+  const auto next = upstream::Pool::make(made_pool({new_backend.address().text()}), 1);
+  service.listener->set_pool(next);
+  Peer second = service.client();
+  second.send("y");
+  CHECK(service.until([&] { return service.state.totals(0).bytes_in.value() == 2; }));
+  CHECK(old_backend.accept().receive(1) == "x");
+  CHECK(new_backend.accept().receive(1) == "y");
+  CHECK(service.pool.admission().active() == 1);
+  CHECK(next->admission().active() == 1);
+  first.reset();
+  second.reset();
+  service.settle();
+  CHECK(next->admission().active() == 0);
+}

@@ -134,3 +134,48 @@ TEST_CASE(
   CHECK(witness.let_in_before == false);
   CHECK(health.healthy());
 }
+
+TEST_CASE("other thresholds leave the state and the checks in a row") {
+  Story story;
+  story.checks(2, DialOutcome::refused);
+  story.health.set_options(HealthOptions{.rise = 1, .fall = 4});
+  CHECK(story.health.status().consecutive == 2);
+  story.checks(1, DialOutcome::refused);
+  CHECK(story.health.healthy());
+  story.checks(1, DialOutcome::refused);
+  CHECK_FALSE(story.health.healthy());
+  story.health.set_options(HealthOptions{.rise = 3, .fall = 1});
+  CHECK_FALSE(story.health.healthy());
+  story.checks(2, DialOutcome::connected);
+  CHECK_FALSE(story.health.healthy());
+  story.checks(1, DialOutcome::connected);
+  CHECK(story.health.healthy());
+}
+
+TEST_CASE("a backend that is no longer checked is healthy, and begins anew when it is again") {
+  Story story;
+  story.checks(3, DialOutcome::refused);
+  CHECK_FALSE(story.health.healthy());
+  story.health.set_options(std::nullopt);
+  CHECK(story.health.healthy());
+  CHECK_FALSE(story.health.checked());
+  story.checks(5, DialOutcome::refused);  // of a check that was under way
+  CHECK(story.health.healthy());
+  story.health.set_options(HealthOptions{.rise = 2, .fall = 3});
+  CHECK(story.health.checked());
+  CHECK(story.health.status().consecutive == 0);
+  CHECK_FALSE(story.health.status().last);
+  CHECK(story.health.status().checks[static_cast<std::size_t>(DialOutcome::refused)] == 3);
+  story.checks(2, DialOutcome::refused);
+  CHECK(story.health.healthy());
+  story.checks(1, DialOutcome::refused);
+  CHECK_FALSE(story.health.healthy());
+}
+
+TEST_CASE("that checks end does not close the circuit that dials have opened") {
+  Story story;
+  story.checks(3, DialOutcome::refused);
+  story.trip();
+  story.health.set_options(std::nullopt);
+  CHECK(story.seen().phase == CircuitPhase::open);
+}

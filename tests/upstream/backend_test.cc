@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -166,4 +167,60 @@ TEST_CASE("dial totals are kept per worker and read as a sum") {
   CHECK(backend.dials(DialOutcome::refused) == 5);
   CHECK(backend.dials(DialOutcome::connected) == 1);
   CHECK(backend.dials(DialOutcome::timeout) == 0);
+}
+
+TEST_CASE("a backend off duty gives no place, keeps those it gave, and gives some again after") {
+  for (const Duty& off : {Duty{.disabled = true}, Duty{.draining = true}, Duty{.removed = true}}) {
+    Backend backend(options(2), {}, "orders", 1, 1);
+    BackendLease kept = backend.claim();
+    CHECK(backend.takes_sessions());
+    backend.set_duty(off);
+    CHECK_FALSE(backend.takes_sessions());
+    CHECK_FALSE(backend.duty().takes_sessions());
+    CHECK_FALSE(backend.claim());
+    CHECK(backend.active() == 1);
+    CHECK_FALSE(backend.deserted());
+    kept = {};
+    CHECK(backend.deserted());
+    CHECK_FALSE(backend.claim());
+    backend.set_duty({});
+    CHECK(backend.claim());
+  }
+}
+
+TEST_CASE(
+    "once a backend is off duty nobody takes a place any more, whatever others do just then") {
+  for (std::size_t round = 0; round < 2000 / kScale; ++round) {
+    Backend backend(options(), {}, "orders", 1, 1);
+    std::atomic<bool> off{false};
+    std::atomic<int> late{0};
+    run_together(3, [&](std::size_t thread) {
+      if (thread == 0) {
+        backend.set_duty({.disabled = true});
+        off = true;
+        return;
+      }
+      for (int i = 0; i < 50; ++i) {
+        const bool told = off;
+        const BackendLease lease = backend.claim();
+        if (told && lease) ++late;
+      }
+    });
+    CHECK(late == 0);
+    CHECK(backend.deserted());
+  }
+}
+
+TEST_CASE("other limits hold from then on, and what is open stays as it is") {
+  ResilienceOptions resilience;
+  resilience.max_active_per_backend = 3;
+  Backend backend(options(), resilience, "orders", 1, 1);
+  CHECK(backend.limit() == 3);
+  backend.circuit().force_open({});
+  resilience.max_active_per_backend = 1;
+  backend.retune(options(), resilience, std::nullopt, {});
+  CHECK(backend.limit() == 1);
+  CHECK(backend.circuit().status({}).forced_open);
+  backend.retune(options(7), resilience, std::nullopt, {});
+  CHECK(backend.limit() == 7);  // its own replaces the pool's
 }

@@ -237,3 +237,60 @@ TEST_CASE("checks that are stopped, whatever they were at, tell no more and leav
   CHECK(story.ended(1) == 0);
   CHECK(story.ended(2) == 0);
 }
+
+TEST_CASE("another interval holds for the wait that has begun") {
+  Backlog a;
+  PoolOptions options = checked({a.address().text()}, every(1h));
+  Story story(options);
+  options.health = every(3ms);
+  const auto next = Pool::reload(story.held_pool, options, story.loop.refresh_now());
+  story.checker->retune(next);
+  story.wait_for_checks(5);
+}
+
+TEST_CASE("a longer interval holds from the next check on") {
+  Backlog a;
+  PoolOptions options = checked({a.address().text()}, every(3ms));
+  Story story(options);
+  story.wait_for_checks(3);
+  options.health = every(1h);
+  const auto next = Pool::reload(story.held_pool, options, story.loop.refresh_now());
+  story.checker->retune(next);
+  const std::uint64_t so_far = story.ended();
+  turn_for(story.loop, 60ms);
+  CHECK(story.ended() <= so_far + 1);
+}
+
+TEST_CASE("after a reload who is new is checked, and who is gone is not") {
+  Backlog a;
+  Refusing b;
+  PoolOptions options = checked({a.address().text()}, every(3ms));
+  Story story(options);
+  story.wait_for_checks(3);
+  const PoolOptions both = checked({a.address().text(), b.address().text()}, every(3ms));
+  const auto second = Pool::reload(story.held_pool, both, story.loop.refresh_now());
+  story.checker->retune(second);
+  CHECK(turn_until(story.loop, [&] { return !second->backend(1).healthy(); }));
+  story.wait_for_checks(3);
+  options.backends = {both.backends[1]};
+  const auto third = Pool::reload(second, options, story.loop.refresh_now());
+  story.checker->retune(third);
+  const std::uint64_t so_far = story.ended();
+  turn_for(story.loop, 30ms);
+  CHECK(story.ended() == so_far);
+  REQUIRE(::listen(b.fd(), 64) == 0);
+  CHECK(turn_until(story.loop, [&] { return third->backend(0).healthy(); }));
+}
+
+TEST_CASE("a check that is under way at a reload comes to its end, and counts") {
+  BlackHole a;
+  PoolOptions options = checked({a.address().text()}, every(3ms, 50ms));
+  Story story(options);
+  CHECK(turn_until(story.loop, [&] { return story.loop.refresh_now(), true; }));
+  turn_for(story.loop, 20ms);  // it hangs
+  options.health = every(3ms, 10s);
+  const auto next = Pool::reload(story.held_pool, options, story.loop.refresh_now());
+  story.checker->retune(next);
+  story.wait_for_checks(1);
+  CHECK(story.checks(DialOutcome::timeout) == 1);
+}
