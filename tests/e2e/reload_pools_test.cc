@@ -227,7 +227,11 @@ TEST_CASE("reload: max_connections that is lowered ends nobody and refuses who c
     weir.wait_until([](const admin::Snapshot& now) { return now.pool("new").active == 1; }, "one");
     clients.push_back(weir.connect());
     ask(clients.back());
-    CHECK(weir.snapshot().listener("front").closed_as(CloseReason::listener_full) == 2);
+    weir.wait_until(
+        [](const admin::Snapshot& now) {
+          return now.listener("front").closed_as(CloseReason::listener_full) == 2;
+        },
+        "two are refused as listener_full");
     clients.clear();
     weir.settle();
   }

@@ -2,10 +2,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <set>
 #include <vector>
 
+#include "tests/simulation/edition.h"
 #include "tests/simulation/watched_circuit.h"
 #include "weir/core/close_reason.h"
 #include "weir/core/dial_plan.h"
@@ -34,6 +36,7 @@ struct Client final : core::Waiter::Watcher {
   Stage stage = Stage::arriving;
   std::uint64_t turn = 0;  // events meant for an earlier turn are dropped
   core::Slot slot;
+  std::shared_ptr<const Edition> edition;  // from its first choice on
   std::optional<core::DialPlan> plan;
   std::optional<upstream::Selection> selection;
   WatchedCircuit::Leave leave;   // the permit, as the circuit's model gave it

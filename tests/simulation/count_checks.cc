@@ -73,7 +73,9 @@ void Simulation::check_backends() {
     const std::uint32_t most = backend.limit();
     sum += backend.active();
     check(backend.active() == active[place], "a backend's active is not its dials and sessions");
-    check(most == 0 || active[place] <= most, "a backend over its capacity");
+    const std::uint32_t excess = most != 0 && active[place] > most ? active[place] - most : 0;
+    check(excess <= excesses_[place], "a backend over its capacity, and more than before");
+    excesses_[place] = excess;
     circuits_[place].compare(probes[place]);
     if (probes[place] > 1) ++seen_.probes_together;
   }

@@ -17,21 +17,21 @@ core::TimePoint Simulation::overall(const Client& client) const {
   return client.plan_began + retry().deadline;
 }
 
-std::size_t Simulation::most_dials() const {
+std::size_t Simulation::most_dials(const Client& client) const {
   if (!retry().enabled) return 1;
   if (retry().attempts > 0) return 1 + static_cast<std::size_t>(retry().attempts);
-  const auto& backends = scenario_.pool.backends;
+  const auto& backends = client.edition->pool->options().backends;
   return static_cast<std::size_t>(
       std::count_if(backends.begin(), backends.end(), [](const auto& b) { return b.weight > 0; }));
 }
 
 void Simulation::check_choice(const Client& client, const View& view, std::size_t place) {
-  const std::vector<std::size_t>& members = pool_->tiers()[*view.tier].backends;
+  const std::vector<std::size_t>& members = client.edition->pool->tiers()[*view.tier].backends;
   const auto chosen = std::find_if(view.candidates.begin(), view.candidates.end(),
                                    [&](const Candidate& c) { return members[c.index] == place; });
   check(chosen != view.candidates.end(), "chose one that is no candidate");
   if (broken()) return;
-  const Balance policy = scenario_.pool.balance;
+  const Balance policy = client.edition->pool->options().balance;
   if (policy == Balance::first) {
     check(chosen == view.candidates.begin(), "first is not the first");
   }
@@ -42,7 +42,7 @@ void Simulation::check_choice(const Client& client, const View& view, std::size_
             "another backend has fewer connections for its weight");
     }
   }
-  if (policy == Balance::source_hash) {
+  if (policy == Balance::source_hash && client.edition == edition_) {
     std::vector<std::size_t> among = {*view.tier};
     for (const Candidate& candidate : view.candidates) among.push_back(candidate.index);
     const auto [known, fresh] = hashed_.try_emplace({client.source, among}, place);
@@ -52,18 +52,19 @@ void Simulation::check_choice(const Client& client, const View& view, std::size_
 
 void Simulation::check_dial(const Client& client, std::size_t place) {
   const core::TimePoint until = client.dial_until;
-  check(weighs(place), "dials a backend of weight 0");
+  const std::vector<std::size_t>& tier_of = client.edition->tier_of;
+  check(offers(client, place), "dials a backend of weight 0, or one that was replaced");
   check(has_room(place), "dials a backend that is full");
   check(!client.banned.contains(place), "dials an excluded backend");
   check(!client.failed.contains(place) || now_ >= client.failed_at + 100ms,
         "dials a backend again within 100 ms");
-  check(client.dials < most_dials(), "one dial too many");
+  check(client.dials < most_dials(client), "one dial too many");
   check(until <= now_ + connect(), "a dial outlasts its own bound");
   check(until <= overall(client), "a dial outlasts the overall deadline");
   check(until == now_ + connect() || until == overall(client), "a dial is cut short for nothing");
   check(now_ < overall(client), "dials past the overall deadline");
   for (std::size_t other = 0; other < circuits_.size(); ++other) {
-    if (tier_of_[other] >= tier_of_[place] || !weighs(other) || !has_room(other)) continue;
+    if (tier_of[other] >= tier_of[place] || !offers(client, other) || !has_room(other)) continue;
     check(client.banned.contains(other) || !circuits_[other].admits(),
           "uses a lower tier while an upper one has a backend");
   }
@@ -73,7 +74,8 @@ void Simulation::check_dial(const Client& client, std::size_t place) {
 void Simulation::check_giving_up(const Client& client, CloseReason reason, Left left) {
   check(client.last.has_value(), "gives up on dials that were never made");
   if (broken()) return;
-  const bool spent = client.dials >= most_dials() && (retry().attempts > 0 || !retry().enabled);
+  const bool spent =
+      client.dials >= most_dials(client) && (retry().attempts > 0 || !retry().enabled);
   const bool nobody = left == Left::none || (left == Left::only_excluded && retry().attempts == 0);
   if (reason == CloseReason::retry_deadline_exhausted) {
     check(overall(client) != core::kNever, "there is no overall deadline to exhaust");

@@ -22,6 +22,12 @@ core::RetryOptions draw_retry(Rng& rng) {
   return retry;
 }
 
+void draw_place(Rng& rng, upstream::BackendOptions& backend) {
+  backend.weight = rng.below(8) == 0 ? 0 : one_of<std::uint32_t>(rng, {1, 1, 1, 2, 5, 256});
+  backend.priority = one_of<std::uint32_t>(rng, {0, 0, 0, 1, 1, 7});
+  backend.max_active = one_of<std::uint32_t>(rng, {0, 0, 0, 1, 2, 3});
+}
+
 std::vector<upstream::BackendOptions> draw_backends(Rng& rng) {
   // Rarely more than the 64 that a plan remembers without allocating.
   const std::uint64_t count = rng.below(64) == 0 ? 60 + rng.below(20) : 1 + rng.below(6);
@@ -30,14 +36,25 @@ std::vector<upstream::BackendOptions> draw_backends(Rng& rng) {
     upstream::BackendOptions& backend = backends[i];
     backend.name = fmt::format("b{}", i);
     backend.address = core::parse_endpoint(fmt::format("10.0.0.{}:1", i)).endpoint;
-    backend.weight = rng.below(8) == 0 ? 0 : one_of<std::uint32_t>(rng, {1, 1, 1, 2, 5, 256});
-    backend.priority = one_of<std::uint32_t>(rng, {0, 0, 0, 1, 1, 7});
-    backend.max_active = one_of<std::uint32_t>(rng, {0, 0, 0, 1, 2, 3});
+    draw_place(rng, backend);
   }
   return backends;
 }
 
 }  // namespace
+
+void draw_again(Rng& rng, upstream::PoolOptions& pool) {
+  pool.resilience.admission = draw_limits(rng);
+  pool.resilience.circuit = retuned(rng, pool.resilience.circuit);
+  // Not to the hash and back: see below.
+  if (pool.balance != Balance::source_hash && rng.below(4) == 0) {
+    pool.balance = one_of(rng, {Balance::round_robin, Balance::least_connections,
+                                Balance::random_two, Balance::first});
+  }
+  for (upstream::BackendOptions& backend : pool.backends) {
+    if (rng.below(4) == 0) draw_place(rng, backend);
+  }
+}
 
 Answer draw_answer(Rng& rng) {
   Answer answer;

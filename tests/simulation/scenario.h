@@ -45,6 +45,8 @@ core::AdmissionLimits draw_limits(core::Rng& rng);
 core::CircuitOptions draw_circuit(core::Rng& rng);
 // Other limits of the same circuit, as a reload brings them.
 core::CircuitOptions retuned(core::Rng& rng, const core::CircuitOptions& from);
+// Another configuration of the same backends: limits, thresholds, weights, tiers.
+void draw_again(core::Rng& rng, upstream::PoolOptions& pool);
 
 // What one seed makes of a pool and of the times it lives in.
 struct Scenario {

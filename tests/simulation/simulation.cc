@@ -14,17 +14,16 @@ Simulation::Simulation(std::uint64_t seed, bool trace)
       core_rng_(core::Rng::mix(seed)),
       trace_(trace),
       scenario_(rng_),
-      pool_(std::make_unique<upstream::Pool>(scenario_.pool, 1, seed)),
+      pool_(std::make_shared<upstream::Pool>(scenario_.pool, 1, seed)),
+      edition_(std::make_shared<Edition>(pool_)),
+      seeds_(seed),
       admission_books_(scenario_.pool.resilience.admission) {
-  core::Rng seeds(seed);  // as the pool draws them
+  pool_->state().set_current(pool_);
   active_.resize(pool_->size());
-  tier_of_.resize(pool_->size());
-  for (std::size_t tier = 0; tier < pool_->tiers().size(); ++tier) {
-    for (const std::size_t place : pool_->tiers()[tier].backends) tier_of_[place] = tier;
-  }
+  excesses_.resize(pool_->size());
   for (const auto& backend : pool_->backends()) {
     answers_.push_back(draw_answer(rng_));
-    circuits_.emplace_back(backend->circuit(), scenario_.pool.resilience.circuit, seeds.next(),
+    circuits_.emplace_back(backend->circuit(), scenario_.pool.resilience.circuit, seeds_.next(),
                            laws_);
     circuits_.back().clock(now_, false);
     circuits_.back().backend_turned(answers_.back().prompt());
@@ -43,7 +42,7 @@ Simulation::~Simulation() {
     client.selection.reset();
     client.slot.release();
   }
-  if (pool_->admission().active() != 0) static_cast<void>(pool_.release());
+  if (pool_->admission().active() != 0) new std::shared_ptr<upstream::Pool>(pool_);
 }
 
 void Simulation::schedule_the_world() {
@@ -80,12 +79,14 @@ std::optional<std::string> Simulation::run() {
     check(timeline_.scheduled() < 100'000, "the world does not come to rest");
   }
   if (!broken()) check_at_rest();
-  for (const WatchedCircuit& circuit : circuits_) {
-    seen_.stale += circuit.model().status().stale_results;
-    for (const core::Transition& told : circuit.model().told()) seen_.causes.insert(told.cause);
-  }
+  for (const WatchedCircuit& circuit : circuits_) remember(circuit);
   if (!broken()) return std::nullopt;
   return fmt::format("seed {} ({}): {}", seed_, name(scenario_.pool.balance), *laws_.broken());
+}
+
+void Simulation::remember(const WatchedCircuit& circuit) {
+  seen_.stale += circuit.model().status().stale_results;
+  for (const core::Transition& told : circuit.model().told()) seen_.causes.insert(told.cause);
 }
 
 void Simulation::step(const Event& event) {

@@ -16,6 +16,7 @@
 
 #include "tests/simulation/admission_books.h"
 #include "tests/simulation/client.h"
+#include "tests/simulation/edition.h"
 #include "tests/simulation/laws.h"
 #include "tests/simulation/scenario.h"
 #include "tests/simulation/timeline.h"
@@ -34,6 +35,8 @@ struct Seen {
   std::uint64_t crossed = 0;          // left when the wait was decided already
   std::uint64_t stale = 0;            // verdicts of an earlier epoch
   std::uint64_t probes_together = 0;  // steps with several probes of one backend
+  std::uint64_t came_back = 0;        // backends removed and added back, the same ones
+  std::uint64_t began_anew = 0;       // and fresh ones, as nobody was there
   std::set<core::CloseReason> reasons;
   std::set<core::TransitionCause> causes;
 };
@@ -63,6 +66,7 @@ class Simulation {
 
   void schedule_the_world();
   core::TimePoint some_time() { return now_ + up_to(rng_, kLength); }
+  void remember(const WatchedCircuit& circuit);
   void step(const Event& event);
   void step_client(Client& client, const Event& event);
   template <typename... Args>
@@ -90,11 +94,13 @@ class Simulation {
   void give_verdict(Client& client, core::Verdict verdict);
   void leave_backend(Client& client);
   View look(const Client& client) const;
-  void looked(std::optional<std::size_t> chosen);
+  void looked(const Client& client, std::optional<std::size_t> chosen);
 
   // simulation_events.cc
   void backend_turns();
   void reload();
+  void replace_pool(const upstream::PoolOptions& options);
+  void remove_and_add(std::size_t place, const upstream::PoolOptions& options);
   void order();
   void jump();
   void kill_all();
@@ -103,7 +109,7 @@ class Simulation {
   void check_choice(const Client& client, const View& view, std::size_t place);
   void check_dial(const Client& client, std::size_t place);
   void check_giving_up(const Client& client, core::CloseReason reason, core::Left left);
-  std::size_t most_dials() const;
+  std::size_t most_dials(const Client& client) const;
   core::TimePoint overall(const Client& client) const;
 
   // count_checks.cc
@@ -115,7 +121,12 @@ class Simulation {
 
   void check(bool holds, std::string_view law) { laws_.check(holds, law); }
   bool broken() const { return laws_.broken().has_value(); }
-  bool weighs(std::size_t place) const { return pool_->weight(place) > 0; }
+  // Whether the client's configuration has that backend, with a weight. One that was replaced since
+  // takes nobody any more.
+  bool offers(const Client& client, std::size_t place) const {
+    const upstream::Pool& pool = *client.edition->pool;
+    return pool.weight(place) > 0 && &pool.backend(place) == &pool_->backend(place);
+  }
   bool has_room(std::size_t place) const {
     const std::uint32_t most = pool_->options().backends[place].max_active;
     return most == 0 || active_[place] < most;
@@ -133,16 +144,18 @@ class Simulation {
   Timeline timeline_;
   Seen seen_;
 
-  std::unique_ptr<upstream::Pool> pool_;
+  std::shared_ptr<upstream::Pool> pool_;  // in force
+  std::shared_ptr<const Edition> edition_;
+  core::Rng seeds_;  // as the pool draws them for its circuits
   upstream::Selector selector_{core_rng_};
   std::deque<WatchedCircuit> circuits_;
   std::vector<Answer> answers_;
-  std::vector<std::size_t> tier_of_;
 
   // The books.
   AdmissionBooks admission_books_;
   std::vector<std::uint32_t> active_;          // of each backend
   std::uint64_t excess_ = 0;                   // over the limit, since it was last lowered
+  std::vector<std::uint32_t> excesses_;        // the same, of each backend
   std::map<std::size_t, std::size_t> grants_;  // by when they were given: when the client parked
   std::map<std::pair<std::uint64_t, std::vector<std::size_t>>, std::size_t> hashed_;
 

@@ -16,16 +16,18 @@ void Simulation::begin_dialling(Client& client) {
   client.stage = Client::Stage::choosing;
   client.plan.emplace(retry(), connect(), now_);
   client.plan_began = now_;
+  client.edition = edition_;
   choose(client);
 }
 
 Simulation::View Simulation::look(const Client& client) const {
   View view;
-  const auto tiers = pool_->tiers();
+  const upstream::Pool& pool = *client.edition->pool;
+  const auto tiers = pool.tiers();
   for (std::size_t tier = 0; tier < tiers.size(); ++tier) {
     for (std::size_t i = 0; i < tiers[tier].backends.size(); ++i) {
       const std::size_t place = tiers[tier].backends[i];
-      if (!weighs(place)) continue;
+      if (!offers(client, place)) continue;
       if (!circuits_[place].admits()) {
         view.refusals.circuit = true;
       } else if (!has_room(place)) {
@@ -36,7 +38,7 @@ Simulation::View Simulation::look(const Client& client) const {
         view.left = Left::some;
         if (!view.tier) view.tier = tier;
         if (view.tier != tier) continue;
-        view.candidates.push_back({i, pool_->weight(place), active_[place]});
+        view.candidates.push_back({i, pool.weight(place), active_[place]});
       }
     }
   }
@@ -44,11 +46,12 @@ Simulation::View Simulation::look(const Client& client) const {
 }
 
 // The selector looked at the candidates, down to the tier of the one it chose.
-void Simulation::looked(std::optional<std::size_t> chosen) {
+void Simulation::looked(const Client& client, std::optional<std::size_t> chosen) {
+  const std::vector<std::size_t>& tier_of = client.edition->tier_of;
   for (std::size_t place = 0; place < circuits_.size(); ++place) {
     if (place != chosen) circuits_[place].passed_over();
-    const bool reached = !chosen || tier_of_[place] <= tier_of_[*chosen];
-    if (reached && weighs(place)) circuits_[place].asked();
+    const bool reached = !chosen || tier_of[place] <= tier_of[*chosen];
+    if (reached && offers(client, place)) circuits_[place].asked();
   }
 }
 
@@ -60,15 +63,16 @@ void Simulation::choose(Client& client) {
   }
   const View view = look(client);
   for (WatchedCircuit& circuit : circuits_) circuit.before_look();
-  auto selection = selector_.select(*pool_, *client.plan, client.source, now_);
+  auto selection = selector_.select(*client.edition->pool, *client.plan, client.source, now_);
   if (!selection) {
-    looked(std::nullopt);
+    looked(client, std::nullopt);
     return none_left(client, view);
   }
   const std::size_t place = selection->place;
   client.leave = circuits_[place].chosen(selection->permit, client.mute);
-  looked(place);
-  check(view.tier == tier_of_[place], "chooses from another tier than the first with a candidate");
+  looked(client, place);
+  check(view.tier == client.edition->tier_of[place],
+        "chooses from another tier than the first with a candidate");
   if (!broken()) check_choice(client, view, place);
   dial(client, std::move(*selection));
 }
@@ -131,7 +135,8 @@ void Simulation::dial_ends(Client& client) {
   const bool looks = rng_.below(4) != 0;
   if (looks) {
     for (WatchedCircuit& circuit : circuits_) circuit.before_look();
-    check(selector_.look(*pool_, *client.plan, now_) == left, "sees others left than the books");
+    check(selector_.look(*client.edition->pool, *client.plan, now_) == left,
+          "sees others left than the books");
     for (WatchedCircuit& circuit : circuits_) circuit.passed_over();
   }
   const core::DialStep next = looks ? client.plan->after(result, now_, core_rng_, left)

@@ -28,6 +28,8 @@ void run(std::uint64_t seed, bool trace, Seen& seen) {
   seen.crossed += here.crossed;
   seen.stale += here.stale;
   seen.probes_together += here.probes_together;
+  seen.came_back += here.came_back;
+  seen.began_anew += here.began_anew;
   seen.reasons.insert(here.reasons.begin(), here.reasons.end());
   seen.causes.insert(here.causes.begin(), here.causes.end());
 }
@@ -39,6 +41,8 @@ void check_that_enough_happened(const Seen& seen) {
   CHECK(seen.crossed > kSeeds / 20);
   CHECK(seen.stale > kSeeds);
   CHECK(seen.probes_together > kSeeds);
+  CHECK(seen.came_back > kSeeds / 10);
+  CHECK(seen.began_anew > kSeeds / 10);
   CHECK(seen.causes.size() == core::kTransitionCauses - 1);  // all but `upgraded`
   for (const CloseReason reason :
        {CloseReason::client_closed, CloseReason::backend_closed, CloseReason::proxy_overloaded,

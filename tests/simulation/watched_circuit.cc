@@ -158,8 +158,7 @@ void WatchedCircuit::recovered() {
   begin_again();
 }
 
-void WatchedCircuit::set_options(const core::CircuitOptions& options) {
-  circuit_.set_options(options, now_);
+void WatchedCircuit::retuned(const core::CircuitOptions& options) {
   model_.set_options(options);
   options_ = options;
   begin_again();

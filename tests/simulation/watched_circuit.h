@@ -44,7 +44,7 @@ class WatchedCircuit {
   void end(core::Permit permit, const Leave& leave, core::Verdict verdict);
 
   void recovered();
-  void set_options(const core::CircuitOptions& options);
+  void retuned(const core::CircuitOptions& options);  // by a reload, which has just done it
   void force_open();
   void close();
   void bypass();
