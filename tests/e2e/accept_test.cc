@@ -62,6 +62,13 @@ void descriptor_limit(int workers) {
   const std::size_t first = wait_for_served(more, 1);
   CHECK(first < 20);
 
+  // Operators are answered all the same.
+  Stream admin = Stream::connect(
+      net::SocketAddress::from({core::Endpoint::Kind::unix_path, weir.admin_socket(), {}, 0}));
+  admin.say("GET /v1/status HTTP/1.1\r\nHost: weir\r\n\r\n");
+  admin.hear("HTTP/1.1 200 OK\r\n");
+  admin.close();
+
   // It does not spin, running sessions do not notice, and the others wait.
   const Stopwatch since_limit;
   const milliseconds cpu_before = weir.program.cpu_time();

@@ -225,6 +225,25 @@ TEST_CASE("REL-01: one address becomes all addresses of its port, and back, unde
   }
 }
 
+// The more special socket would take clients from the one that serves, and then go with them.
+TEST_CASE("REL-01: a reload that is refused resets nobody, whatever it could have opened before") {
+  Stage stage(4);
+  stage.text.listener("front").bind = {stage.first.on("0.0.0.0")};
+  const Backend other("127.0.0.1");
+  ConfigText bad = stage.text;
+  bad.listener("front").bind = {stage.first.on(), other.address()};
+  ReloadedProgram weir(stage.text);
+  const auto inodes = listening_inodes(stage.first.number());
+  Traffic traffic(stage.first.address(), 4, 0ms);
+  for (int i = 0; i < 100; ++i) weir.refused(bad);
+  traffic.wait_for_served(50);
+  const Traffic::Tally tally = traffic.stop();
+  CHECK(tally.ended == 0);
+  CHECK(tally.reset == 0);
+  CHECK(listening_inodes(stage.first.number()) == inodes);
+  weir.end();
+}
+
 TEST_CASE("REL-01: IPv6 beside IPv4 on one port comes and goes under traffic on the other") {
   for (const int workers : {1, 2}) {
     Stage stage(workers);
