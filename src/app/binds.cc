@@ -58,6 +58,10 @@ bool Rebinding::port_is_ours(std::uint16_t port) const {
                      [&has_it](const Held& held) { return has_it(held.bind); });
 }
 
+bool Rebinding::joins_ours(const Endpoint& endpoint) const {
+  return is_tcp(endpoint) && endpoint.port != 0 && port_is_ours(endpoint.port);
+}
+
 std::vector<Bind> Rebinding::closed() const {
   std::vector<Bind> closed;
   for (const Held& held : held_) {
@@ -68,17 +72,18 @@ std::vector<Bind> Rebinding::closed() const {
 
 // A port of ours may be joined: `0.0.0.0:5432` follows `127.0.0.1:5432` while that still serves.
 // Inherited sockets go round: of more than there are workers none is left out.
-bool Rebinding::open_new(const proxy::ListenerOptions& listener, const Endpoint& wanted,
-                         std::size_t workers, proxy::AddressId id,
-                         std::vector<Inherited>& inherited, Listener& to,
+bool Rebinding::open_new(const proxy::ListenerOptions& listener, std::size_t place,
+                         std::size_t workers, std::vector<Inherited>& inherited, Listener& to,
                          std::string& error) const {
+  const Endpoint& wanted = listener.bind[place];
+  const proxy::AddressId id = to.binds[place].id;
   Endpoint bind = wanted;
   net::ListenOptions options;
   options.ipv6_only = for_ipv6_only(listener, bind);
   Listener::Opened opened{id, {}, {}};
   opened.sockets.resize(workers);
   std::size_t worker = 0;
-  bool joins = is_tcp(bind) && bind.port != 0 && port_is_ours(bind.port);
+  bool joins = joins_ours(bind);
   for (net::ListenSocket& socket : take(inherited, wanted, options.ipv6_only)) {
     opened.sockets[worker++ % workers].push_back(std::move(socket));
     joins = true;
@@ -96,7 +101,7 @@ bool Rebinding::open_new(const proxy::ListenerOptions& listener, const Endpoint&
     opened.sockets[worker].push_back(std::move(socket));
   }
   opened.text = bind.text();
-  to.binds.push_back({id, wanted, options.ipv6_only, opened.sockets[0][0].address()});
+  to.binds[place] = {id, wanted, options.ipv6_only, opened.sockets[0][0].address()};
   to.opened.push_back(std::move(opened));
   return true;
 }
@@ -117,22 +122,34 @@ std::optional<BindFailure> Rebinding::open(const std::vector<BoundListener>& now
       kept[i].push_back(own);
     }
   }
+  std::vector<std::pair<std::size_t, std::size_t>> to_open;  // listener, place
   for (std::size_t i = 0; i < next.size(); ++i) {
     Listener& listener = listeners_.emplace_back();
+    listener.binds.resize(next[i].bind.size());
     for (std::size_t place = 0; place < next[i].bind.size(); ++place) {
       const Endpoint& wanted = next[i].bind[place];
       if (kept[i][place] != nullptr) {
-        listener.binds.push_back(kept[i][place]->bind);
+        listener.binds[place] = kept[i][place]->bind;
       } else if (Held* const taken = find(wanted, for_ipv6_only(next[i], wanted), nullptr)) {
         taken->used = true;
-        listener.binds.push_back(taken->bind);
+        listener.binds[place] = taken->bind;
         listener.taken_over.push_back(taken->bind.id);
       } else {
-        std::string error;
-        if (!open_new(next[i], wanted, workers, ++last_id, inherited, listener, error)) {
-          return BindFailure{i, place, wanted.text() + ": " + error};
-        }
+        to_open.emplace_back(i, place);
       }
+    }
+  }
+  // Ports of ours at last: from its listen() on a socket there may be given clients of those that
+  // serve, and if another address then failed it would take them along.
+  std::stable_partition(to_open.begin(), to_open.end(), [&](const auto& each) {
+    return !joins_ours(next[each.first].bind[each.second]);
+  });
+  for (const auto& [i, place] : to_open) {
+    const Endpoint& wanted = next[i].bind[place];
+    std::string error;
+    listeners_[i].binds[place].id = ++last_id;
+    if (!open_new(next[i], place, workers, inherited, listeners_[i], error)) {
+      return BindFailure{i, place, wanted.text() + ": " + error};
     }
   }
   for (std::size_t i = 0; i < next.size(); ++i) {

@@ -1,4 +1,4 @@
-#include "app/binds.h"
+#include "weir/app/binds.h"
 
 #include <doctest/doctest.h>
 
@@ -35,8 +35,9 @@ struct Story {
   // Answers the failure, or nothing.
   std::optional<BindFailure> open(const std::vector<proxy::ListenerOptions>& next,
                                   std::vector<Bind> closing = {}) {
+    std::vector<Rebinding::Inherited> none;
     last = std::make_unique<Rebinding>(std::move(closing));
-    auto failure = last->open(bound, next, kWorkers, last_id);
+    auto failure = last->open(bound, next, kWorkers, last_id, none);
     if (failure) {
       last.reset();
       return failure;
@@ -46,7 +47,10 @@ struct Story {
       bound.push_back({next[i].name, last->listeners()[i].binds});
       for (auto& opened : last->listeners()[i].opened) {
         CHECK(opened.sockets.size() == kWorkers);
-        for (auto& socket : opened.sockets) sockets.push_back(std::move(socket));
+        for (auto& of_worker : opened.sockets) {
+          REQUIRE(of_worker.size() == 1);
+          sockets.push_back(std::move(of_worker[0]));
+        }
       }
     }
     return failure;

@@ -150,12 +150,12 @@ TEST_CASE("an address goes to another listener with whoever waits there") {
   Listener other(service.context, other_state, service.held_pool);
   std::vector<Peer> waiting;
   for (int i = 0; i < 5; ++i) waiting.push_back(service.client());
-  CHECK_FALSE(service.listener->release(2));
-  auto socket = service.listener->release(1);
-  REQUIRE(socket);
-  CHECK_FALSE(service.listener->release(1));
+  CHECK(service.listener->release(2).empty());
+  auto sockets = service.listener->release(1);
+  REQUIRE(sockets.size() == 1);
+  CHECK(service.listener->release(1).empty());
   CHECK(service.listener->gone());
-  other.listen(7, std::move(*socket));
+  other.listen(7, std::move(sockets[0]));
   CHECK(service.until([&] { return service.table.size() == 5; }));
   CHECK(accepted(service) == 0);
   CHECK(other_state->totals(0).accepted.value() == 5);
