@@ -175,6 +175,7 @@ std::size_t Operations::kill(const std::string& pool, const std::string& backend
   constexpr auto kReason = core::CloseReason::killed;
   std::size_t ended = end_sessions(pool, backend, kReason);
   ended += ask_elsewhere(Errand::Kind::end_sessions, pool, backend, kReason, false).ended;
+  if (ended == 0 && !find(pool, backend)) return 0;  // there is no such backend: nothing to tell
   tell(net::EventKind::kill, pool, backend, "killed",
        fmt::format("{}; {} sessions", kOperator, ended));
   return ended;

@@ -162,20 +162,26 @@ TEST_CASE("kill: those of one backend are ended, dials too, and nobody else's") 
   }
 }
 
-TEST_CASE("kill: sessions of a backend that was removed are ended by their ids") {
+TEST_CASE("kill: sessions of a backend that was removed are ended by its name, or by their ids") {
   for (const int workers : {1, 4}) {
     const auto servers = services(2);
     ConfigText text = before(workers, addresses_of(servers));
     TestWeir weir(text.yaml());
-    Stream client = weir.connect();
-    ask(client);
+    std::vector<Stream> clients;
+    for (int i = 0; i < 3; ++i) {
+      clients.push_back(weir.connect());
+      ask(clients.back());
+    }
     text.pool().backends.erase(text.pool().backends.begin());
     weir.reload(text.yaml());
-    CHECK(kill_all(weir, "b1") == 0);
     CHECK(kill(weir, sessions(weir).at(0).id));
-    client.expect_ending();
-    client.close();
-    weir.expect_closed(CloseReason::killed);
+    CHECK(kill_all(weir, "b1") == 2);
+    CHECK(kill_all(weir, "b1") == 0);
+    for (Stream& client : clients) {
+      client.expect_ending();
+      client.close();
+    }
+    weir.expect_closed(CloseReason::killed, 3);
     weir.wait_until(
         [](const admin::Snapshot& now) { return now.pool("servers").backends.size() == 1; },
         "b1 is forgotten");
