@@ -46,7 +46,7 @@ TEST_CASE("ADM-04: a limit lowered by a reload drains down, and nobody is dialle
     text.pool().resilience = limits(4, 1000);
     CHECK(reload_as_planned(weir, text.yaml()).size() == 1);
     wait_for(weir, 10, 290);
-    CHECK(server.accepted() == 10);
+    weir.wait_until([&](const admin::Snapshot&) { return server.accepted() == 10; }, "10 came");
     for (std::uint64_t active = 10; active > 4; --active) {
       crowd.send_away_one();
       wait_for(weir, active - 1, 290);
