@@ -1,0 +1,78 @@
+'use strict';
+
+// The last two minutes of one number, for a plot; the page remembers them, weir does not.
+const SPAN_MS = 120000;
+
+class Series {
+  constructor() { this.points = []; }
+
+  add(at, value) {
+    this.points.push([at, value]);
+    while (this.points[0][0] < at - SPAN_MS) this.points.shift();
+  }
+  last() { return this.points.length ? this.points[this.points.length - 1][1] : 0; }
+  peak() { return this.points.reduce((most, [, value]) => Math.max(most, value), 0); }
+}
+
+// Turns a total into so many a second. What counts from the beginning again, as after a restart,
+// gives nothing for a moment.
+class Rate {
+  constructor() { this.totals = []; }
+
+  add(at, total) {
+    if (this.totals.length && total < this.totals[this.totals.length - 1][1]) this.totals = [];
+    this.totals.push([at, total]);
+    if (this.totals.length > 6) this.totals.shift();
+  }
+  between(first) {
+    const last = this.totals[this.totals.length - 1];
+    return first && last[0] > first[0] ? (last[1] - first[1]) * 1000 / (last[0] - first[0]) : 0;
+  }
+  now() { return this.between(this.totals[this.totals.length - 2]); }
+  lately() { return this.between(this.totals[0]); }  // over five seconds, to be read
+}
+
+const WIDTH = 120;
+const HEIGHT = 40;
+
+function svg(name, className) {
+  const element = document.createElementNS('http://www.w3.org/2000/svg', name);
+  if (className) element.setAttribute('class', className);
+  return element;
+}
+
+// A plot with its caption: what, how much now, and the most that is shown.
+class Plot {
+  constructor(what, written) {
+    this.written = written;
+    this.series = new Series();
+    this.now = element('b');
+    this.top = element('span');
+    const caption = element('figcaption');
+    const left = element('span', '', what + ' ');
+    left.append(this.now);
+    caption.append(left, this.top);
+    this.area = svg('path', 'area');
+    this.curve = svg('path', 'curve');
+    const picture = svg('svg');
+    picture.setAttribute('viewBox', `0 0 ${WIDTH} ${HEIGHT}`);
+    picture.setAttribute('preserveAspectRatio', 'none');
+    picture.setAttribute('aria-hidden', 'true');
+    picture.append(this.area, this.curve);
+    this.root = element('figure');
+    this.root.append(caption, picture);
+  }
+
+  add(at, value, shown = value) {
+    this.series.add(at, value);
+    const peak = this.series.peak();
+    say(this.now, this.written(shown));
+    say(this.top, 'peak ' + this.written(peak));
+    const scale = (HEIGHT - 3) / Math.max(peak, 1);
+    const places = this.series.points.map(([when, height]) => [
+      (WIDTH * (1 - (at - when) / SPAN_MS)).toFixed(2), (HEIGHT - 1 - height * scale).toFixed(2)]);
+    const line = places.map((place) => place.join(' ')).join('L');
+    this.curve.setAttribute('d', 'M' + line);
+    this.area.setAttribute('d', `M${places[0][0]} ${HEIGHT}L${line}L${WIDTH} ${HEIGHT}Z`);
+  }
+}
