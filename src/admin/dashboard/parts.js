@@ -58,12 +58,19 @@ class PoolView {
     this.begun = new Plot('new', rate);
     this.active = new Plot('active', count);
     this.waiting = new Plot('waiting', count);
+    this.failures = new Rate();
+    this.failed = new Plot('failed dials', rate);
     const list = element('ul', 'rows');
     this.backends = new Views(list, () => new BackendView());
     const head = element('header');
     const plots = element('div', 'plots');
-    plots.append(this.begun.root, this.active.root, this.waiting.root);
-    head.append(element('h2', '', pool.name), this.verdict, this.facts.root);
+    plots.append(this.begun.root, this.active.root, this.waiting.root, this.failed.root);
+    this.balance = element('p');
+    const title = element('div');
+    title.append(element('h2', '', pool.name), this.balance);
+    const verdict = element('div', 'verdict');
+    verdict.append(this.verdict);
+    head.append(title, verdict, this.facts.root);
     this.root = element('article', 'pool');
     this.root.append(head, plots, list);
   }
@@ -77,10 +84,12 @@ class PoolView {
     this.facts.set('waiting', limited(pending, mostPending));
     this.facts.set('refused', String(sum(rejected)));
     this.facts.set('eligible', `${pool.eligible} of ${pool.backends.length}`);
-    this.facts.set('balance', pool.balance);
+    say(this.balance, pool.balance);
     this.begun.add(at, this.sessions.now(), this.sessions.lately());
     this.active.add(at, active);
     this.waiting.add(at, pending);
+    this.failures.add(at, pool.backends.reduce((all, each) => all + sum(each.totals.failures), 0));
+    this.failed.add(at, this.failures.now(), this.failures.lately());
     this.backends.show(pool.backends, at, now);
   }
 }
