@@ -85,11 +85,11 @@ class PoolView {
     this.facts.set('refused', String(sum(rejected)));
     this.facts.set('eligible', `${pool.eligible} of ${pool.backends.length}`);
     say(this.balance, pool.balance);
-    this.begun.add(at, this.sessions.now(), this.sessions.lately());
+    this.begun.addRate(at, this.sessions);
     this.active.add(at, active);
     this.waiting.add(at, pending);
     this.failures.add(at, pool.backends.reduce((all, each) => all + sum(each.totals.failures), 0));
-    this.failed.add(at, this.failures.now(), this.failures.lately());
+    this.failed.addRate(at, this.failures);
     this.backends.show(pool.backends, at, now);
   }
 }

@@ -28,6 +28,7 @@ class Rate {
     const last = this.totals[this.totals.length - 1];
     return first && last[0] > first[0] ? (last[1] - first[1]) * 1000 / (last[0] - first[0]) : 0;
   }
+  known() { return this.totals.length > 1; }
   now() { return this.between(this.totals[this.totals.length - 2]); }
   lately() { return this.between(this.totals[0]); }  // over five seconds, to be read
 }
@@ -41,7 +42,7 @@ function svg(name, className) {
   return element;
 }
 
-// A plot with its caption: what, how much now, and the most that is shown.
+// A plot with what it shows, how much that is now, and the most in it.
 class Plot {
   constructor(what, written) {
     this.written = written;
@@ -49,9 +50,9 @@ class Plot {
     this.now = element('b');
     this.top = element('span');
     const caption = element('figcaption');
-    const left = element('span', '', what + ' ');
-    left.append(this.now);
-    caption.append(left, this.top);
+    caption.append(element('span', '', what), this.now);
+    const scale = element('p');
+    scale.append(element('span', '', '2 min'), this.top);
     this.area = svg('path', 'area');
     this.curve = svg('path', 'curve');
     const picture = svg('svg');
@@ -60,19 +61,26 @@ class Plot {
     picture.setAttribute('aria-hidden', 'true');
     picture.append(this.area, this.curve);
     this.root = element('figure');
-    this.root.append(caption, picture);
+    this.root.append(caption, picture, scale);
+    this.label(0);
   }
 
+  label(value) {
+    say(this.now, this.written(value));
+    say(this.top, 'peak ' + this.written(this.series.peak()));
+  }
   add(at, value, shown = value) {
     this.series.add(at, value);
-    const peak = this.series.peak();
-    say(this.now, this.written(shown));
-    say(this.top, 'peak ' + this.written(peak));
-    const scale = (HEIGHT - 3) / Math.max(peak, 1);
+    this.label(shown);
+    const scale = (HEIGHT - 3) / Math.max(this.series.peak(), 1);
     const places = this.series.points.map(([when, height]) => [
       (WIDTH * (1 - (at - when) / SPAN_MS)).toFixed(2), (HEIGHT - 1 - height * scale).toFixed(2)]);
     const line = places.map((place) => place.join(' ')).join('L');
     this.curve.setAttribute('d', 'M' + line);
     this.area.setAttribute('d', `M${places[0][0]} ${HEIGHT}L${line}L${WIDTH} ${HEIGHT}Z`);
+  }
+
+  addRate(at, of) {
+    if (of.known()) this.add(at, of.now(), of.lately());
   }
 }
