@@ -59,7 +59,7 @@ class RunningDemo {
       journal_ = get("/v1/events");
       const std::size_t found = journal_.find(event, seen);
       if (found != std::string::npos) return journal_.resize(found + event.size());
-      if (Clock::now() > until) throw ScriptFailure(at, "no event " + event + " in " + journal_);
+      if (Clock::now() > until) throw ScriptFailure("no event " + event + " in " + journal_, at);
       silence(20ms);
     }
   }
@@ -76,7 +76,7 @@ class RunningDemo {
  private:
   static net::SocketAddress address(const std::string& text) {
     const core::EndpointResult parsed = core::parse_endpoint(text);
-    REQUIRE_MESSAGE(parsed.error.empty(), text + ": " + parsed.error);
+    REQUIRE_MESSAGE(parsed.error.empty(), parsed.error);
     return net::SocketAddress::from(parsed.endpoint);
   }
 

@@ -109,7 +109,7 @@ class DashboardTest(RealTest):
                     self.browser.open(f"http://{self.http}/")
                     shown = self._wait_for_text(
                         "live, ", "redis-a", "redis-b", "gone", "circuit_open",
-                        r"circuit open, [012]\.\d s left", "the last: refused",
+                        r"circuit open, [01]\.\d s left", "the last: refused",
                         "probe_failed", r"degraded", "front", r"new\n?\s*[1-9]\d*\.\d/s",
                         r"failures\n0\.[1-9]/s", r"active\n\d+ / 20",
                     )  # fmt: skip

@@ -17,10 +17,10 @@ function circuitText(circuit, now) {
   if (!circuit.enabled) return 'circuit off';
   if (circuit.bypassed) return `circuit ${circuit.phase}, bypassed by an operator`;
   if (circuit.forced_open) return 'circuit open, by an operator';
-  if (circuit.probe_due) return 'circuit open, the next client probes';
+  if (circuit.probe_due) return 'circuit open, probe due';
   if (circuit.phase === 'open') return `circuit open, ${left(circuit.open_until, now)}`;
   if (circuit.phase === 'half_open') {
-    return `circuit half_open, ${circuit.probes_in_flight} probing, ${left(circuit.half_open_until, now)}`;
+    return `circuit half_open, ${left(circuit.half_open_until, now)}`;
   }
   return circuit.fails > 0 ? `circuit closed, ${circuit.fails} failed in a row` : 'circuit closed';
 }

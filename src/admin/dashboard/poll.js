@@ -10,16 +10,21 @@ byId('process').replaceWith(processFacts.root);
 const pools = new Views(byId('pools'), (pool) => new PoolView(pool));
 const listeners = new Views(byId('listeners'), () => new ListenerView());
 
-// weir's clock may differ from this one's. Its answers carry the second that they were given in:
-// the largest of some differences is within a moment of the true one.
+// weir's clock may differ from this one's. Its answers carry the second that they were given in, so
+// each says by how much to within one second, and some together say it better. As far as they allow
+// that the clocks agree, they do.
 const differences = [];
 function learnClock(date) {
   const difference = Date.parse(date) - Date.now();
   if (Number.isNaN(difference)) return;
   differences.push(difference);
-  if (differences.length > 12) differences.shift();
+  if (differences.length > 40) differences.shift();
 }
-const weirNow = () => Date.now() + (differences.length ? Math.max(...differences) : 0);
+function weirNow() {
+  const least = Math.max(...differences);
+  const most = Math.min(...differences) + 1000;
+  return Date.now() + (least <= 0 && most >= 0 ? 0 : (least + most) / 2);
+}
 
 async function get(path) {
   const response = await fetch(path, {cache: 'no-store', signal: AbortSignal.timeout(PATIENCE_MS)});
