@@ -111,7 +111,7 @@ class DashboardTest(RealTest):
                         "live, ", "redis-a", "redis-b", "gone", "circuit_open",
                         r"circuit open, [01]\.\d s left", "the last: refused",
                         "probe_failed", r"degraded", "front", r"new\n?\s*[1-9]\d*\.\d/s",
-                        r"failures\n0\.[1-9]/s", r"active\n\d+ / 20",
+                        r"dial time\n?\s*\d+\.\d\d? ms", r"failures\n0\.[1-9]/s", r"active\n\d+ / 20",
                     )  # fmt: skip
                     self.assertIsNone(_NOTHING.search(shown), shown)
                     self.browser.screenshot(shots / f"{width}-{scheme}.png")

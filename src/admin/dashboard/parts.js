@@ -58,13 +58,13 @@ class PoolView {
     this.begun = new Plot('new', rate);
     this.active = new Plot('active', count);
     this.waiting = new Plot('waiting', count);
-    this.failures = new Rate();
-    this.failed = new Plot('failed dials', rate);
+    this.dials = new Mean();
+    this.dialTime = new Plot('dial time', milliseconds, 1e-4);
     const list = element('ul', 'rows');
     this.backends = new Views(list, () => new BackendView());
     const head = element('header');
     const plots = element('div', 'plots');
-    plots.append(this.begun.root, this.active.root, this.waiting.root, this.failed.root);
+    plots.append(this.begun.root, this.active.root, this.waiting.root, this.dialTime.root);
     this.balance = element('p');
     const title = element('div');
     title.append(element('h2', '', pool.name), this.balance);
@@ -74,7 +74,7 @@ class PoolView {
     this.root = element('article', 'pool');
     this.root.append(head, plots, list);
   }
-  show(pool, at, now, listeners) {
+  show(pool, at, now, listeners, dialsByPool) {
     const {active, pending, max_active: mostActive, max_pending: mostPending, rejected} = pool.admission;
     const accepted = listeners.filter((each) => each.pool === pool.name)
       .reduce((all, each) => all + each.accepted, 0);
@@ -85,11 +85,12 @@ class PoolView {
     this.facts.set('refused', String(sum(rejected)));
     this.facts.set('eligible', `${pool.eligible} of ${pool.backends.length}`);
     say(this.balance, pool.balance);
-    this.begun.addRate(at, this.sessions);
+    this.begun.addLatest(at, this.sessions);
     this.active.add(at, active);
     this.waiting.add(at, pending);
-    this.failures.add(at, pool.backends.reduce((all, each) => all + sum(each.totals.failures), 0));
-    this.failed.addRate(at, this.failures);
+    const dials = dialsByPool.get(pool.name);
+    if (dials) this.dials.add(at, dials.sum, dials.count);
+    this.dialTime.addLatest(at, this.dials);
     this.backends.show(pool.backends, at, now);
   }
 }

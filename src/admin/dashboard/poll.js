@@ -30,7 +30,19 @@ async function get(path) {
   const response = await fetch(path, {cache: 'no-store', signal: AbortSignal.timeout(PATIENCE_MS)});
   if (!response.ok) throw new Error(`${path}: ${response.status}`);
   learnClock(response.headers.get('date'));
-  return response.json();
+  return response;
+}
+const getJson = async (path) => (await get(path)).json();
+
+// Sum and count of each pool's dials: the API has no latencies, the metrics have.
+async function getDials() {
+  const text = await (await get('/metrics')).text();
+  const pools = new Map();
+  for (const [, what, pool, value] of
+    text.matchAll(/^weir_dial_seconds_(sum|count)\{pool="([^"]*)"\} (\S+)$/gm)) {
+    pools.set(pool, {...pools.get(pool), [what]: Number(value)});
+  }
+  return pools;
 }
 
 let pid = 0;
@@ -55,11 +67,11 @@ function showEvents(answer) {
 }
 
 async function ask() {
-  const [status, all, doors] =
-    await Promise.all([get('/v1/status'), get('/v1/pools'), get('/v1/listeners')]);
+  const [status, all, doors, dials] = await Promise.all(
+    [getJson('/v1/status'), getJson('/v1/pools'), getJson('/v1/listeners'), getDials()]);
   const another = status.pid !== pid;
-  const journal = await get(`/v1/events?since=${another ? 0 : since}`);
-  return {status, pools: all.pools, listeners: doors.listeners, journal, another};
+  const journal = await getJson(`/v1/events?since=${another ? 0 : since}`);
+  return {status, pools: all.pools, listeners: doors.listeners, journal, dials, another};
 }
 
 function show(answer) {
@@ -67,7 +79,7 @@ function show(answer) {
   pid = answer.status.pid;
   const at = performance.now();
   showStatus(answer.status);
-  pools.show(answer.pools, at, weirNow(), answer.listeners);
+  pools.show(answer.pools, at, weirNow(), answer.listeners, answer.dials);
   listeners.show(answer.listeners, at);
   showEvents(answer.journal);
 }

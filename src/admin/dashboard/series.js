@@ -33,6 +33,21 @@ class Rate {
   lately() { return this.between(this.totals[0]); }  // over five seconds, to be read
 }
 
+// Of a total and the count of what is in it: the mean of what was added lately.
+class Mean {
+  constructor() {
+    this.total = new Rate();
+    this.count = new Rate();
+  }
+  add(at, total, count) {
+    this.total.add(at, total);
+    this.count.add(at, count);
+  }
+  known() { return this.count.known() && this.count.now() > 0; }
+  now() { return this.total.now() / this.count.now(); }
+  lately() { return this.total.lately() / this.count.lately(); }
+}
+
 const WIDTH = 120;
 const HEIGHT = 40;
 
@@ -44,8 +59,9 @@ function svg(name, className) {
 
 // A plot with what it shows, how much that is now, and the most in it.
 class Plot {
-  constructor(what, written) {
+  constructor(what, written, least = 1) {
     this.written = written;
+    this.least = least;  // what a full height stands for at least
     this.series = new Series();
     this.now = element('b');
     this.top = element('span');
@@ -62,17 +78,17 @@ class Plot {
     picture.append(this.area, this.curve);
     this.root = element('figure');
     this.root.append(caption, picture, scale);
-    this.label(0);
+    this.label(null);
   }
 
   label(value) {
-    say(this.now, this.written(value));
-    say(this.top, 'peak ' + this.written(this.series.peak()));
+    say(this.now, value === null ? '–' : this.written(value));
+    say(this.top, value === null ? '' : 'peak ' + this.written(this.series.peak()));
   }
   add(at, value, shown = value) {
     this.series.add(at, value);
     this.label(shown);
-    const scale = (HEIGHT - 3) / Math.max(this.series.peak(), 1);
+    const scale = (HEIGHT - 3) / Math.max(this.series.peak(), this.least);
     const places = this.series.points.map(([when, height]) => [
       (WIDTH * (1 - (at - when) / SPAN_MS)).toFixed(2), (HEIGHT - 1 - height * scale).toFixed(2)]);
     const line = places.map((place) => place.join(' ')).join('L');
@@ -80,7 +96,7 @@ class Plot {
     this.area.setAttribute('d', `M${places[0][0]} ${HEIGHT}L${line}L${WIDTH} ${HEIGHT}Z`);
   }
 
-  addRate(at, of) {
+  addLatest(at, of) {
     if (of.known()) this.add(at, of.now(), of.lately());
   }
 }

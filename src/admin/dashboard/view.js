@@ -21,6 +21,11 @@ const count = (value) => String(Math.round(value));
 const rate = (value) => (value >= 100 ? value.toFixed(0) : value.toFixed(1)) + '/s';
 const limited = (value, most) => most > 0 ? `${value} / ${most}` : String(value);
 
+function milliseconds(seconds) {
+  const value = seconds * 1000;
+  return (value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2)) + ' ms';
+}
+
 function bytes(value) {
   for (const unit of ['B', 'KiB', 'MiB']) {
     if (value < 1000) return `${value < 10 && unit !== 'B' ? value.toFixed(1) : Math.round(value)} ${unit}/s`;
