@@ -31,6 +31,13 @@ weir_layer(admin PUBLIC weir_proxy weir_config
   PRIVATE PkgConfig::MICROHTTPD nlohmann_json::nlohmann_json)
 # Read once for the layer instead of for each file, at 8 s a time.
 target_precompile_headers(weir_admin PRIVATE <nlohmann/json.hpp>)
+set(dashboard ${CMAKE_BINARY_DIR}/generated/dashboard.cc)
+file(GLOB dashboard_parts CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/admin/dashboard/*)
+add_custom_command(OUTPUT ${dashboard}
+  COMMAND ${CMAKE_COMMAND} -DFROM=${CMAKE_SOURCE_DIR}/src/admin/dashboard -DTO=${dashboard}
+    -P ${CMAKE_SOURCE_DIR}/cmake/dashboard.cmake
+  DEPENDS ${dashboard_parts} ${CMAKE_SOURCE_DIR}/cmake/dashboard.cmake)
+target_sources(weir_admin PRIVATE ${dashboard})
 weir_layer(app PUBLIC weir_admin PRIVATE PkgConfig::SYSTEMD nlohmann_json::nlohmann_json)
 
 add_executable(weir ${CMAKE_SOURCE_DIR}/src/app/main.cc)

@@ -18,6 +18,7 @@ if(NOT WEIR_SANITIZE)
   weir_real_test(mariadb_health TIMEOUT 180)
   weir_real_test(grpc TIMEOUT 180)
   weir_real_test(control TIMEOUT 300)
+  weir_real_test(dashboard TIMEOUT 300)
 endif()
 
 # A sanitizer keeps freed memory for a while: its soak is about errors, not about memory.

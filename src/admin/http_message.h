@@ -19,10 +19,12 @@ struct HttpRequest {
 struct HttpResponse {
   static constexpr std::string_view kJson = "application/json";
   static constexpr std::string_view kText = "text/plain; charset=utf-8";
+  static constexpr std::string_view kHtml = "text/html; charset=utf-8";
 
   int status = 200;
   std::string body;
   std::string_view type = kJson;  // outlives the response
+  std::string_view policy;        // Content-Security-Policy; outlives the response; empty = none
   std::string allow;              // of a 405: the methods that there are
 };
 

@@ -52,6 +52,10 @@ MHD_Result queue(MHD_Connection* connection, HttpResponse answer) {
   add(MHD_HTTP_HEADER_CONTENT_TYPE, answer.type);
   add(MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
   add("X-Content-Type-Options", "nosniff");
+  if (!answer.policy.empty()) {
+    add("Content-Security-Policy", answer.policy);
+    add("Referrer-Policy", "no-referrer");
+  }
   if (!answer.allow.empty()) add(MHD_HTTP_HEADER_ALLOW, answer.allow);
   const MHD_Result queued =
       MHD_queue_response(connection, static_cast<unsigned>(answer.status), response);

@@ -1,15 +1,14 @@
+#include "admin/dashboard.h"
 #include "admin/endpoints.h"
 
 namespace weir::admin {
 namespace {
 
-HttpResponse get_index(Control&, const Call&) {
+HttpResponse get_dashboard(Control&, const Call&) {
   HttpResponse response;
-  response.type = HttpResponse::kText;
-  response.body = "weir " WEIR_VERSION "\n\n";
-  for (const Route& route : read_only_routes()) {
-    if (route.pattern != "/") response.body.append(route.pattern).append("\n");
-  }
+  response.type = HttpResponse::kHtml;
+  response.body = kDashboardPage;
+  response.policy = kDashboardPolicy;
   return response;
 }
 
@@ -17,7 +16,7 @@ HttpResponse get_index(Control&, const Call&) {
 
 std::vector<Route> read_only_routes() {
   return {
-      {"GET", "/", "", get_index},           {"GET", "/metrics", "", get_metrics},
+      {"GET", "/", "", get_dashboard},       {"GET", "/metrics", "", get_metrics},
       {"GET", "/healthz", "", get_healthz},  {"GET", "/v1/status", "", get_status},
       {"GET", "/v1/health", "", get_health}, {"GET", "/v1/listeners", "", get_listeners},
       {"GET", "/v1/pools", "", get_pools},   {"GET", "/v1/events", "since", get_events},

@@ -2,85 +2,74 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 #include <cassert>
 #include <list>
+#include <optional>
 #include <stdexcept>
 #include <thread>
-#include <utility>
 
+#include "app/demo_backend.h"
+#include "app/demo_folder.h"
+#include "app/demo_orders.h"
+#include "app/demo_traffic.h"
+#include "weir/app/app_options.h"
 #include "weir/config/load.h"
-#include "weir/net/acceptor.h"
-#include "weir/net/listen_socket.h"
 #include "weir/net/loop.h"
-#include "weir/net/run_queue.h"
-#include "weir/net/socket.h"
-#include "weir/net/socket_set.h"
 
 namespace weir::app {
 namespace {
 
-constexpr const char* kAddress = "127.0.0.1:7432";
+// Where the demo is, if it can be. All below the ports that the kernel gives to connections: a
+// backend that does not listen for a while finds its port again.
+constexpr std::uint16_t kClients = 7432;
+constexpr std::uint16_t kOrders = 7433;
+constexpr std::uint16_t kFirstBackend = 7441;
+constexpr std::uint16_t kHttp = 9180;
 
-// Greets, then echoes. A demo's clients type by hand: what does not fit the socket is dropped.
-class Echo final : public net::SocketWatcher {
- public:
-  Echo(net::Loop& loop, net::Descriptor descriptor, const std::string& greeting)
-      : socket_(std::move(descriptor)) {
-    if (socket_.watch(loop.sockets(), *this)) {
-      socket_.write(greeting);
-    } else {
-      socket_.close();
-    }
+net::ListenSocket open(std::uint16_t preferred) {
+  core::Endpoint local;
+  local.host = "127.0.0.1";
+  std::string error;
+  for (const std::uint16_t port : {preferred, std::uint16_t{0}}) {
+    local.port = port;
+    if (net::ListenSocket socket = net::ListenSocket::open(local, {}, error)) return socket;
   }
-  bool over() const { return !socket_; }
+  throw std::runtime_error("the demo cannot listen on 127.0.0.1: " + error);
+}
 
- private:
-  void on_ready() override {
-    std::array<char, 4096> buffer;
-    while (socket_ && socket_.readable()) {
-      const net::IoResult got = socket_.read(buffer);
-      if (got.status == net::IoResult::Status::blocked) return;
-      if (got.status != net::IoResult::Status::done) return socket_.close();
-      socket_.write({buffer.data(), got.bytes});
-    }
-  }
-
-  net::Socket socket_;
-};
-
-class DemoBackend final : public net::Acceptor::Owner {
- public:
-  DemoBackend(net::Loop& loop, std::string name, net::ListenSocket socket)
-      : loop_(loop), name_(std::move(name)), acceptor_(loop, std::move(socket), *this) {}
-
- private:
-  bool may_accept() override { return true; }
-  void on_accepted(net::Descriptor socket, const net::SocketAddress&) override {
-    clients_.remove_if([](const Echo& client) { return client.over(); });
-    clients_.emplace_back(loop_, std::move(socket),
-                          "backend " + name_ + " at your service; type a line\n");
-  }
-  void on_accept_error(net::AcceptError) override {}
-  void on_batch_over() override {}
-  void on_drained() override {}
-
-  net::Loop& loop_;
-  const std::string name_;
-  std::list<Echo> clients_;
-  net::Acceptor acceptor_;
-};
+// bash's way of writing an address.
+std::string device(std::string address) {
+  std::replace(address.begin(), address.end(), ':', '/');
+  return "/dev/tcp/" + address;
+}
 
 }  // namespace
 
-class DemoBackends::Server {
+// What weir is to bind.
+struct Demo::Front {
+  net::ListenSocket clients = open(kClients);
+  net::ListenSocket http = open(kHttp);
+  DemoFolder folder;
+};
+
+class Demo::Server {
  public:
-  explicit Server(std::vector<std::pair<std::string, net::ListenSocket>> sockets)
+  struct Sockets {
+    std::vector<std::pair<std::string, net::ListenSocket>> backends;
+    net::ListenSocket orders;
+    std::optional<net::SocketAddress> clients;  // where traffic goes; none = there is none
+  };
+
+  explicit Server(Sockets sockets)
       : thread_([this, opened = std::move(sockets)]() mutable {
           std::list<DemoBackend> backends;
-          for (auto& [name, socket] : opened) {
+          for (auto& [name, socket] : opened.backends) {
             backends.emplace_back(loop_, name, std::move(socket));
           }
+          const DemoOrders orders(loop_, backends, std::move(opened.orders));
+          std::optional<DemoTraffic> traffic;
+          if (opened.clients) traffic.emplace(loop_, *opened.clients);
           loop_.run();
         }) {}
   ~Server() {
@@ -93,50 +82,104 @@ class DemoBackends::Server {
   std::thread thread_;
 };
 
-DemoBackends::DemoBackends(const std::vector<std::string>& names) {
-  std::vector<std::pair<std::string, net::ListenSocket>> sockets;
+Demo::Demo(const std::vector<std::string>& names, Traffic traffic)
+    : front_(std::make_unique<Front>()) {
+  Server::Sockets sockets;
+  sockets.orders = open(kOrders);
+  orders_ = sockets.orders.address().text();
+  std::uint16_t port = kFirstBackend;
   for (const std::string& name : names) {
-    core::Endpoint any;
-    any.host = "127.0.0.1";
-    std::string error;
-    net::ListenSocket socket = net::ListenSocket::open(any, {}, error);
-    if (!socket) throw std::runtime_error("demo backend " + name + ": " + error);
+    net::ListenSocket socket = open(port++);
     backends_.emplace_back(name, socket.address().text());
-    sockets.emplace_back(name, std::move(socket));
+    sockets.backends.emplace_back(name, std::move(socket));
   }
+  if (traffic == Traffic::some) sockets.clients = front_->clients.address();
+  configure(traffic);
   server_ = std::make_unique<Server>(std::move(sockets));
 }
 
-DemoBackends::~DemoBackends() = default;
+Demo::~Demo() = default;
 
-// An admin socket's line would be the first of this text.
-config::Configuration demo_configuration(const DemoBackends& backends) {
-  std::string text = fmt::format(R"(listeners:
+// Short bounds, so that a circuit's whole story takes seconds. With `first_byte` a backend that
+// hangs is found out as well. The traffic's lines would drown all else on a terminal.
+void Demo::configure(Traffic traffic) {
+  const std::string& log = front_->folder.access_log();
+  const char* const none = "off";
+  std::string text = fmt::format(R"(admin: {{socket: "{}"}}
+http: {{listen: "{}"}}
+log: {{access: "{}"}}
+shutdown: {{deadline: 5s}}
+listeners:
   - {{name: demo, bind: ["{}"], pool: demo}}
 pools:
   - name: demo
     balance: round_robin
+    timeouts: {{connect: 1s}}
+    resilience:
+      max_active_requests: 50
+      max_pending_requests: 50
+      pending_timeout: 3s
+      max_fails: 2
+      fail_timeout: 5s
+      circuit_success: first_byte
+      first_byte_timeout: 1s
     backends:
 )",
-                                 kAddress);
-  for (const auto& [name, address] : backends.backends()) {
+                                 front_->folder.socket_path(), front_->http.address().text(),
+                                 traffic == Traffic::none ? "stdout"
+                                 : log.empty()            ? none
+                                                          : log,
+                                 front_->clients.address().text());
+  for (const auto& [name, address] : backends_) {
     text += fmt::format("      - {{name: {}, address: \"{}\"}}\n", name, address);
   }
   const config::LoadResult loaded = config::load(text, ".", [](auto) { return std::nullopt; });
   assert(loaded.configuration);
-  return *loaded.configuration;
+  configuration_ = *loaded.configuration;
 }
 
-std::string demo_greeting() {
-  return fmt::format(R"(weir {} runs a demo: clients of {} are spread over three embedded backends.
+std::vector<net::ListenSocket> Demo::take_sockets() {
+  std::vector<net::ListenSocket> sockets;
+  sockets.push_back(std::move(front_->clients));
+  sockets.push_back(std::move(front_->http));
+  if (net::ListenSocket admin = front_->folder.take_socket()) sockets.push_back(std::move(admin));
+  return sockets;
+}
+
+std::string Demo::greeting() const {
+  const AppOptions& app = configuration_.app;
+  const std::string clients = configuration_.listeners[0].bind[0].text();
+  std::string log = "one line of JSON here for each connection";
+  if (app.access_log != "stdout") {
+    log = app.access_log == "off" ? "off, as there is no place for it" : app.access_log;
+  }
+  std::string text = fmt::format(R"(weir {} runs a demo: three backends of its own behind {}.
+
+  dashboard    http://{}/
+  admin socket {}
+  access log   {}
+
 Try, in another terminal (bash):
 
-    for i in 1 2 3 4; do head -1 < /dev/tcp/{}; done
+)",
+                                 WEIR_VERSION, clients, app.http_listen->text(),
+                                 app.admin_socket.empty() ? "none" : app.admin_socket, log);
+  if (app.admin_socket != AppOptions().admin_socket && !app.admin_socket.empty()) {
+    text += fmt::format("    export WEIR_SOCKET={}\n", app.admin_socket);
+  }
+  std::string names;
+  for (const auto& [name, address] : backends_) names += name + " ";
+  text += fmt::format(R"(    head -1 < {0}
+    echo "a refuse" > {1}
+    build/release/weirctl top
+    echo "a fine" > {1}
 
-Each connection leaves one line of JSON here: the access log. Ctrl-C drains and ends.
+An order is a backend ({2}) and a word (fine slow hang refuse). Ctrl-C drains and ends.
 
 )",
-                     WEIR_VERSION, kAddress, "127.0.0.1/7432");
+                      device(clients), device(orders_),
+                      names.substr(0, names.find_last_not_of(' ') + 1));
+  return text;
 }
 
 }  // namespace weir::app

@@ -50,6 +50,15 @@ std::unique_ptr<Inheritance> Inheritance::take() {
   return taken;
 }
 
+std::unique_ptr<Inheritance> Inheritance::of(std::vector<net::ListenSocket> sockets) {
+  std::unique_ptr<Inheritance> taken(new Inheritance);
+  taken->given_ = sockets.size();
+  for (std::size_t number = 0; number < sockets.size(); ++number) {
+    taken->sockets_.push_back({number, std::move(sockets[number])});
+  }
+  return taken;
+}
+
 void Inheritance::refuse(const std::string& why) {
   Ready ready;
   ready.failure = why;

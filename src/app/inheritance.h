@@ -23,6 +23,9 @@ class Inheritance {
   // begin as it should.
   static std::unique_ptr<Inheritance> take();
 
+  // Of sockets that this process has opened itself.
+  static std::unique_ptr<Inheritance> of(std::vector<net::ListenSocket> sockets);
+
   // Of the sockets, those that nobody has taken yet.
   std::vector<Rebinding::Inherited>& sockets() { return sockets_; }
   bool is_upgrade() const { return upgrade_; }

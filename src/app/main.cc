@@ -46,13 +46,14 @@ int serve(const config::Configuration& configuration, const app::Origin& origin,
   return code;
 }
 
-int demo() {
+int run_demo(app::Demo::Traffic traffic) {
   Held held = hold_signals();
   try {
-    const app::DemoBackends backends({"a", "b", "c"});
-    std::fputs(app::demo_greeting().c_str(), stdout);
+    app::Demo demo({"a", "b", "c"}, traffic);
+    const auto sockets = app::Inheritance::of(demo.take_sockets());
+    std::fputs(demo.greeting().c_str(), stdout);
     std::fflush(stdout);
-    return serve(app::demo_configuration(backends), {}, std::move(held));
+    return serve(demo.configuration(), {{}, {}, sockets.get()}, std::move(held));
   } catch (const std::exception& error) {
     fmt::print(stderr, "weir: {}\n", error.what());
     return kFailed;
@@ -97,19 +98,22 @@ int main(int argc, char** argv) {
   CLI::App command("weir: a layer-4 load balancer for TCP streams", "weir");
   std::string file;
   bool only_check = false;
-  bool run_demo = false;
+  bool demo = false;
+  bool quiet = false;
   auto* config = command.add_option("-c,--config", file, "run with this configuration file");
   command.add_flag("--check", only_check, "validate the configuration file and exit")
       ->needs(config);
-  command.add_flag("--demo", run_demo, "run with an embedded configuration and embedded backends")
-      ->excludes(config);
+  auto* embedded =
+      command.add_flag("--demo", demo, "run with an embedded configuration and embedded backends")
+          ->excludes(config);
+  command.add_flag("--quiet", quiet, "a demo without traffic of its own")->needs(embedded);
   command.set_version_flag("--version", std::string("weir ") + WEIR_VERSION);
   try {
     command.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return command.exit(error) == 0 ? 0 : kUsage;
   }
-  if (run_demo) return demo();
+  if (demo) return run_demo(quiet ? app::Demo::Traffic::none : app::Demo::Traffic::some);
   if (file.empty()) {
     fmt::print(stderr, "weir: nothing to do: give -c FILE or --demo (see --help)\n");
     return kUsage;

@@ -97,6 +97,20 @@ TEST_CASE("curl reaches the API, and a large file is refused before it is sent")
   CHECK(running.control.orders().empty());
 }
 
+TEST_CASE("the dashboard is served with a policy that lets it run nothing but itself") {
+  Running running(ApiServer::Scope::read_only, "127.0.0.1:1");
+  HttpClient client(running.address);
+  Answer page = client.get("/");
+  CHECK(page.status == 200);
+  CHECK(page.body.rfind("<!doctype html>\n", 0) == 0);
+  CHECK(page.headers["content-type"] == "text/html; charset=utf-8");
+  CHECK(page.headers["content-security-policy"].rfind("default-src 'none'; ", 0) == 0);
+  CHECK(page.headers["content-security-policy"].find("unsafe") == std::string::npos);
+  CHECK(page.headers["referrer-policy"] == "no-referrer");
+  CHECK(page.headers["x-content-type-options"] == "nosniff");
+  CHECK(client.get("/v1/status").headers.count("content-security-policy") == 0);
+}
+
 TEST_CASE("what is read-only is served over TCP, for browsers and scrapers") {
   Running running(ApiServer::Scope::read_only, "127.0.0.1:1");
   REQUIRE(running.error.empty());

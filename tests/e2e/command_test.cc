@@ -25,7 +25,7 @@ TEST_CASE("command: --version prints the name and the version, and no more") {
 TEST_CASE("command: --help names every option") {
   const Ended ended = run_weir({"--help"});
   CHECK(ended.code == 0);
-  for (const char* option : {"-c", "--config", "--check", "--demo", "--version"}) {
+  for (const char* option : {"-c", "--config", "--check", "--demo", "--quiet", "--version"}) {
     CHECK(count_of(ended.output, option) >= 1);
   }
   CHECK(ended.errors.empty());
@@ -40,6 +40,7 @@ TEST_CASE("command: wrong usage is told on stderr, with code 2") {
       {"-c"},
       {"-c", ""},
       {"--check"},
+      {"--quiet"},
       {"-c", folder.file("weir.yaml"), "--demo"},
       {"-c", folder.file("missing.yaml"), "--check", "--unknown"},
   };
@@ -162,34 +163,6 @@ TEST_CASE("command: operators' signals do no harm from the first connect on") {
     weir.signal(SIGTERM);
     CHECK(weir.wait_for_exit() == 0);
   }
-}
-
-// The demo's port is fixed: whoever runs two of these at once has one of them skipped.
-TEST_CASE("command: --demo spreads its clients over three backends, and drains") {
-  const auto address =
-      net::SocketAddress::from({core::Endpoint::Kind::ipv4, "127.0.0.1", {}, 7432});
-  Program demo({.arguments = {"--demo"}});
-  const auto until = Clock::now() + patience();
-  while (!demo.handles_signals() && demo.running() && Clock::now() < until) silence(1ms);
-  if (!demo.running()) {
-    CHECK(demo.wait_for_exit() == 1);
-    CHECK(count_of(demo.errors(), "127.0.0.1:7432") >= 1);
-    MESSAGE("skipped: the demo's port is taken");
-    return;
-  }
-  for (int round = 0; round < 2; ++round) {
-    for (const char* name : {"a", "b", "c"}) {
-      Stream client = Stream::connect(address);
-      client.hear(fmt::format("backend {} at your service; type a line\n", name));
-      client.say("hello\n");
-      client.hear("hello\n");
-    }
-  }
-  while (count_of(demo.output(), R"("listener":"demo")") < 6 && Clock::now() < until) silence(1ms);
-  CHECK(count_of(demo.output(), "runs a demo") == 1);
-  demo.signal(SIGINT);
-  CHECK(demo.wait_for_exit() == 0);
-  CHECK(count_of(demo.output(), R"("reason":"client_closed")") == 6);
 }
 
 }  // namespace

@@ -35,12 +35,14 @@ class Config:
     pools: list[Pool]
     workers: int = 2
     shutdown_deadline: str = "30s"
+    http: str = ""  # where `http.listen` is; empty = nowhere
 
     def yaml(self, access_log: Path) -> str:
         return "\n".join(
             [
                 f"workers: {self.workers}",
                 f"admin: {{socket: {_scalar(str(access_log.parent / 'admin.sock'))}}}",
+                *([f"http: {{listen: {_scalar(self.http)}}}"] if self.http else []),
                 f"log: {{level: info, format: json, access: {_scalar(str(access_log))}}}",
                 f"shutdown: {{deadline: {self.shutdown_deadline}}}",
                 "listeners:",

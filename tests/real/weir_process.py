@@ -71,6 +71,10 @@ class Weir:
         wait_until(lambda: len(self.sessions()) >= count, f"{count} sessions to end", seconds)
         return self.sessions()
 
+    def begin_to_stop(self) -> None:
+        """SIGTERM; it drains while its sessions last. stop() waits for the end."""
+        os.kill(self.pid, signal.SIGTERM)
+
     def stop(self) -> Json:
         """SIGTERM; returns the final snapshot once everything adds up, else fails with all faults."""
         snapshot, found = self.finish()

@@ -1,34 +1,51 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "weir/config/configuration.h"
+#include "weir/net/listen_socket.h"
 
 namespace weir::app {
 
-// The backends of `weir --demo`, in this process on a thread of their own: each greets a client
-// with its name and then answers every line with the same line, so that a newcomer sees which one
-// was chosen and needs nothing else installed.
-class DemoBackends {
+// `weir --demo`: an embedded configuration, and on a thread of their own the backends that it
+// names, the port that takes orders to them, and a little traffic. A newcomer needs nothing else
+// installed, and can break a backend and see what weir does about it. Where an address is taken,
+// by another demo for instance, another one is used, and the greeting says which.
+class Demo {
  public:
-  explicit DemoBackends(const std::vector<std::string>& names);
-  ~DemoBackends();
+  enum class Traffic : std::uint8_t { none, some };
 
-  // `name` and `127.0.0.1:PORT` of each.
+  // Throws std::runtime_error when there are no sockets to be had.
+  Demo(const std::vector<std::string>& names, Traffic traffic);
+  ~Demo();
+
+  // `name` and `127.0.0.1:PORT` of each backend, and where orders go.
   const std::vector<std::pair<std::string, std::string>>& backends() const { return backends_; }
+  const std::string& orders() const { return orders_; }
+
+  const config::Configuration& configuration() const { return configuration_; }
+  // Those that the configuration binds, open already: nobody else can have taken what was free.
+  // Once.
+  std::vector<net::ListenSocket> take_sockets();
+
+  // What is where, and what to type next.
+  std::string greeting() const;
 
  private:
   class Server;
+  struct Front;
+
+  void configure(Traffic traffic);
+
+  std::unique_ptr<Front> front_;
   std::vector<std::pair<std::string, std::string>> backends_;
+  std::string orders_;
+  config::Configuration configuration_;
   std::unique_ptr<Server> server_;
 };
-
-// The embedded configuration over those backends.
-config::Configuration demo_configuration(const DemoBackends& backends);
-
-// What to type next.
-std::string demo_greeting();
 
 }  // namespace weir::app
