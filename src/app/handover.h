@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "weir/core/circuit_state.h"
@@ -19,6 +20,9 @@ namespace weir::app {
 
 // The version of what follows here: processes that do not speak the same do not hand over.
 inline constexpr int kHandoverVersion = 1;
+
+// How the new one says that it serves. Anything else in its place is a failure: it is not.
+inline constexpr std::string_view kServes = "serves";
 
 struct Welcome {
   std::size_t sockets = 0;  // that come with it: of listeners, the admin socket, `http.listen`

@@ -56,6 +56,16 @@ void Inheritance::refuse(const std::string& why) {
   channel_.send(text(ready), kPatience);
 }
 
+// The one before ends us before it goes on itself: when it is gone, nobody serves but us.
+State Inheritance::outlive() {
+  if (!channel_.peer_gone()) {
+    throw std::runtime_error("upgrade: the process before says nothing any more");
+  }
+  net::log(net::LogLevel::warning, "upgrade", "the process before has ended without a word");
+  draining_.clear();
+  return {};
+}
+
 State Inheritance::take_over() {
   Ready ready;
   std::vector<bool> left(given_, false);
@@ -66,16 +76,16 @@ State Inheritance::take_over() {
   channel_.send(text(ready), kPatience);
   std::optional<net::Channel::Message> state = channel_.receive(kPatience);
   std::optional<net::Channel::Message> report = channel_.receive(kPatience);
-  if (!state || !report) throw std::runtime_error("upgrade: the process before goes on after all");
+  if (!state || !report) return outlive();
   for (net::Descriptor& descriptor : state->descriptors) {
     const std::optional<net::Channel::Message> last = channel_.receive(kPatience);
-    if (!last) throw std::runtime_error("upgrade: the process before goes on after all");
+    if (!last) return outlive();
     draining_.push_back({net::Channel(std::move(descriptor)), read_report(last->text)});
   }
   draining_.push_back({{}, read_report(report->text)});
   return read_state(state->text);
 }
 
-void Inheritance::serves() { channel_.send("serves", kPatience); }
+void Inheritance::serves() { channel_.send(kServes, kPatience); }
 
 }  // namespace weir::app

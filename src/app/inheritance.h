@@ -30,7 +30,8 @@ class Inheritance {
   // The one before goes on, and says why.
   void refuse(const std::string& why);
   // Everything is ready but for the moment: waits until the one before accepts nobody any more.
-  // Throws std::runtime_error when that does not come about.
+  // If that ends before it has said all, nothing is known of it but its sockets. Throws
+  // std::runtime_error when it lives and says nothing.
   State take_over();
   // We serve.
   void serves();
@@ -45,6 +46,7 @@ class Inheritance {
 
  private:
   Inheritance() = default;
+  State outlive();
 
   bool upgrade_ = false;
   std::size_t given_ = 0;

@@ -123,7 +123,12 @@ void Instance::Parts::make_desks(const Origin& origin) {
       Succession::Process{origin.program, operations_, predecessors_,
                           [this]() -> Doors& { return *doors_; },
                           [this] { return reloading_->generation(); },
-                          [this] { return own_snapshot(); }, [this] { begin_drain("upgrade"); }});
+                          [this] {
+                            admin::Snapshot result = own_snapshot();
+                            predecessors_.append_past(result);
+                            return result;
+                          },
+                          [this] { begin_drain("upgrade"); }});
 }
 
 void Instance::Parts::open_doors() {

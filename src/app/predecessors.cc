@@ -37,6 +37,7 @@ void Predecessors::add(std::vector<Inheritance::Draining> draining) {
 }
 
 void Predecessors::watch_newest(net::Channel channel) {
+  if (processes_.empty()) return;  // it has ended already
   Process& process = processes_.back();
   process.channel = std::move(channel);
   watch(process);

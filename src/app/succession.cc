@@ -28,6 +28,15 @@ constexpr std::chrono::seconds kSend(2);
 // How far behind the new process's knowledge of our counts may be, which only makes it careful.
 constexpr std::chrono::milliseconds kReportEvery(10);
 
+// It may find out at last what keeps it from it.
+std::string why_it_does_not_serve(const std::string& text) {
+  try {
+    return "it cannot serve: " + read_ready(text).failure;
+  } catch (const std::exception& error) {
+    return std::string("it makes no sense: ") + error.what();
+  }
+}
+
 }  // namespace
 
 Succession::Succession(Engine& engine, Process process)
@@ -108,7 +117,7 @@ void Succession::on_message() {
         on_ready(message->text);
         break;
       case Phase::handing_over:
-        on_serves();
+        on_serves(message->text);
         break;
       case Phase::over:
         on_errand(message->text);
@@ -149,7 +158,8 @@ void Succession::on_ready(const std::string& text) {
   timer_.arm(engine_.control.refresh_now() + kServesIn);
 }
 
-void Succession::on_serves() {
+void Succession::on_serves(const std::string& text) {
+  if (text != kServes) return fail(why_it_does_not_serve(text));
   phase_ = Phase::over;
   std::set<proxy::AddressId> left;
   std::set<std::string> doors;
@@ -242,10 +252,9 @@ void Succession::fail(const std::string& why) {
   const bool held = phase_ == Phase::handing_over;
   std::string how = why;
   if (child_) {
-    // The child's own end is the better reason, and it is in its log what led to it.
-    if (const auto ended = child_->ended()) how += ", " + *ended;
     child_->kill();
-    if (const auto ended = child_->ended(); held) how += ", " + *ended;
+    // Where it went first it was too late to kill it: how it ended is the better reason.
+    if (channel_.peer_gone()) how += ", " + child_->ended().value_or("");
   }
   failed_ = true;
   phase_ = Phase::idle;

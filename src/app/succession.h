@@ -61,7 +61,7 @@ class Succession {
   std::vector<int> collect();
   void on_message();
   void on_ready(const std::string& text);
-  void on_serves();
+  void on_serves(const std::string& text);
   void on_errand(const std::string& text);
   void on_timer();
   void fail(const std::string& why);
