@@ -56,6 +56,7 @@ struct Report {
   struct Pool {
     std::string name;
     std::uint32_t active = 0;
+    std::uint32_t pending = 0;
   };
   struct Backend {
     std::string pool;
@@ -65,7 +66,8 @@ struct Report {
   };
   std::vector<Pool> pools;
   std::vector<Backend> backends;
-  std::string snapshot;  // all of its counts, as JSON
+  std::string snapshot;     // all of its counts, as JSON
+  std::uint64_t gifts = 0;  // how many it has had, which are among the above
 };
 
 std::string text(const Welcome& welcome);

@@ -185,7 +185,12 @@ void Succession::on_serves(const std::string& text) {
 void Succession::on_errand(const std::string& text) {
   Answer answer;
   try {
-    answer = run(read_errand(text));
+    const Errand errand = read_errand(text);
+    if (errand.kind == Errand::Kind::give) {
+      take_gift(errand);
+      return send_report();
+    }
+    answer = run(errand);
   } catch (const std::exception& error) {
     net::log(LogLevel::warning, kAbout, "the process after this one makes no sense: {}",
              error.what());
@@ -216,6 +221,8 @@ Answer Succession::run(const Errand& errand) {
       process_.operations.set_duty(errand.filter.pool, errand.filter.backend,
                                    errand.takes_sessions);
       break;
+    case Errand::Kind::give:
+      break;  // not answered
   }
   send_report();
   return answer;

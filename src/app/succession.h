@@ -72,6 +72,7 @@ class Succession {
   std::uint32_t places(const upstream::Backend& backend, std::uint32_t undialled, bool waits);
   void send_report();
   Answer run(const Errand& errand);
+  void take_gift(const Errand& gift);
 
   Engine& engine_;
   const Process process_;
@@ -94,6 +95,7 @@ class Succession {
   std::uint64_t last_session_ = 0;
   std::map<const upstream::Backend*, std::uint32_t> ceilings_;
   std::string reported_;
+  std::uint64_t gifts_ = 0;
 };
 
 }  // namespace weir::app
