@@ -83,13 +83,15 @@ net::Event event(const Json& json) {
 }  // namespace
 
 std::string text(const Welcome& welcome) {
-  return written({{"version", kHandoverVersion}, {"sockets", welcome.sockets}});
+  return written({{"version", kHandoverVersion},
+                  {"sockets", welcome.sockets},
+                  {"owns_paths", welcome.owns_paths}});
 }
 
 Welcome read_welcome(const std::string& text) {
   const Json json = Json::parse(text);
   if (json.at("version") != kHandoverVersion) throw std::runtime_error("it is of another kind");
-  return {json.at("sockets").get<std::size_t>()};
+  return {json.at("sockets").get<std::size_t>(), json.at("owns_paths").get<bool>()};
 }
 
 std::string text(const Ready& ready) {

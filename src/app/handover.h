@@ -26,6 +26,7 @@ inline constexpr std::string_view kServes = "serves";
 
 struct Welcome {
   std::size_t sockets = 0;  // that come with it: of listeners, the admin socket, `http.listen`
+  bool owns_paths = true;   // the files of unix sockets are weir's to remove
 };
 
 struct Ready {

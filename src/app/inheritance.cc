@@ -33,9 +33,11 @@ std::unique_ptr<Inheritance> Inheritance::take() {
     taken->channel_ = net::Channel(net::Descriptor(net::Child::kInherited));
     std::optional<net::Channel::Message> message = taken->channel_.receive(kPatience);
     if (!message) throw std::runtime_error("upgrade: the process before this one says nothing");
-    if (read_welcome(message->text).sockets != message->descriptors.size()) {
+    const Welcome welcome = read_welcome(message->text);
+    if (welcome.sockets != message->descriptors.size()) {
       throw std::runtime_error("upgrade: sockets are missing");
     }
+    taken->owns_paths_ = welcome.owns_paths;
     descriptors = std::move(message->descriptors);
   } else {
     descriptors = service_manager::take_sockets();
@@ -43,8 +45,7 @@ std::unique_ptr<Inheritance> Inheritance::take() {
   taken->given_ = descriptors.size();
   for (std::size_t number = 0; number < descriptors.size(); ++number) {
     net::ListenSocket socket = net::ListenSocket::adopt(std::move(descriptors[number]));
-    // Whoever gave it removes its file, unless we come to serve there.
-    socket.disown();
+    if (socket.is_unix() && !taken->upgrade_) taken->owns_paths_ = false;
     if (socket) taken->sockets_.push_back({number, std::move(socket)});
   }
   return taken;

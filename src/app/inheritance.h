@@ -26,6 +26,9 @@ class Inheritance {
   // Of the sockets, those that nobody has taken yet.
   std::vector<Rebinding::Inherited>& sockets() { return sockets_; }
   bool is_upgrade() const { return upgrade_; }
+  // Whether the files of unix sockets are weir's to remove. Those that a service manager has made
+  // are not.
+  bool owns_paths() const { return owns_paths_; }
 
   // The one before goes on, and says why.
   void refuse(const std::string& why);
@@ -49,6 +52,7 @@ class Inheritance {
   State outlive();
 
   bool upgrade_ = false;
+  bool owns_paths_ = true;
   std::size_t given_ = 0;
   net::Channel channel_;
   std::vector<Rebinding::Inherited> sockets_;

@@ -97,6 +97,10 @@ Instance::Parts::Parts(const config::Configuration& configuration, const Origin&
   start_workers(last_session);
   if (upgrade) {
     origin.inheritance->serves();
+    if (origin.inheritance->owns_paths()) {
+      workers_.front()->take_paths().get();
+      doors_->take_paths(in_force_.app);
+    }
     predecessors_.watch_newest(origin.inheritance->take_channel());
     const std::string what = fmt::format("process {} took over, generation {}", ::getpid(),
                                          reloading_->generation());
@@ -120,7 +124,9 @@ void Instance::Parts::make_desks(const Origin& origin) {
                            [this] { return draining_; }, [this] { drain("operator"); }});
   succession_ = std::make_unique<Succession>(
       engine_,
-      Succession::Process{origin.program, operations_, predecessors_,
+      Succession::Process{origin.program,
+                          origin.inheritance == nullptr || origin.inheritance->owns_paths(),
+                          operations_, predecessors_,
                           [this]() -> Doors& { return *doors_; },
                           [this] { return reloading_->generation(); },
                           [this] {

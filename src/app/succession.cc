@@ -81,7 +81,7 @@ void Succession::begin() {
   engine_.journal.add(net::EventKind::upgrade, "", "", "started",
                       fmt::format("{} as process {}", process_.program.path, child_->pid()));
   const std::vector<int> descriptors = collect();
-  if (!channel_.send(text(Welcome{descriptors.size()}), kSend, descriptors)) {
+  if (!channel_.send(text(Welcome{descriptors.size(), process_.owns_paths}), kSend, descriptors)) {
     return fail("it does not listen");
   }
   watched_ = net::Descriptor(::fcntl(channel_.fd(), F_DUPFD_CLOEXEC, 3));

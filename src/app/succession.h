@@ -31,6 +31,7 @@ class Succession {
  public:
   struct Process {
     Program program;
+    bool owns_paths;
     Operations& operations;
     Predecessors& predecessors;
     std::function<Doors&()> doors;

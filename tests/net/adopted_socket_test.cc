@@ -37,6 +37,12 @@ Descriptor plain(const SocketAddress& address) {
   return made;
 }
 
+mode_t mode_of(const std::string& path) {
+  struct stat found {};
+  REQUIRE(::lstat(path.c_str(), &found) == 0);
+  return found.st_mode & 07777;
+}
+
 int option(int fd, int level, int name) {
   int value = 0;
   socklen_t length = sizeof value;
@@ -81,45 +87,47 @@ TEST_CASE("what does not listen is not adopted, and is closed") {
   CHECK_FALSE(ListenSocket::adopt(Descriptor()));
 }
 
-TEST_CASE("the path of an adopted unix socket is removed by whoever adopted it") {
-  const ScratchFolder folder;
-  const std::string path = folder.file("front");
-  ListenSocket first = open(endpoint("unix:" + path));
-  {
-    const ListenSocket adopted = ListenSocket::adopt(copy(first));
-    REQUIRE(adopted);
-    CHECK(adopted.is_unix());
-    first.disown();
-    first.close();
-    CHECK(std::filesystem::exists(path));
-    connect_to(SocketAddress::from(endpoint("unix:" + path)));
-  }
-  CHECK_FALSE(std::filesystem::exists(path));
-}
-
-TEST_CASE("a path that was disowned stays when its socket is closed, and when it stops") {
+TEST_CASE("the path of an adopted unix socket stays, when it is closed and when it stops") {
   const ScratchFolder folder;
   const std::string path = folder.file("front");
   const ListenSocket first = open(endpoint("unix:" + path));
   ListenSocket adopted = ListenSocket::adopt(copy(first));
-  adopted.disown();
+  REQUIRE(adopted);
+  CHECK(adopted.is_unix());
+  adopted.stop_handshakes();
   adopted.close();
-  CHECK(std::filesystem::exists(path));
-  ListenSocket again = ListenSocket::adopt(copy(first));
-  again.disown();
-  again.stop_handshakes();
   CHECK(std::filesystem::exists(path));
 }
 
-TEST_CASE("a path that somebody else has bound since is not ours by adopting") {
+TEST_CASE("whoever has taken the path of a unix socket removes it") {
   const ScratchFolder folder;
   const std::string path = folder.file("front");
-  ListenSocket old = open(endpoint("unix:" + path));
-  old.disown();
+  ListenSocket first = open(endpoint("unix:" + path), {.access = FileAccess{.mode = 0600}});
+  {
+    ListenSocket adopted = ListenSocket::adopt(copy(first));
+    std::string error;
+    CHECK(adopted.take_path(std::nullopt, error));
+    first.disown();
+    first.close();
+    CHECK(std::filesystem::exists(path));
+    connect_to(SocketAddress::from(endpoint("unix:" + path)));
+    CHECK(mode_of(path) == 0600);
+    CHECK(adopted.take_path(FileAccess{.mode = 0660}, error));
+    CHECK(mode_of(path) == 0660);
+  }
+  CHECK_FALSE(std::filesystem::exists(path));
+}
+
+TEST_CASE("a path that is gone, and a socket without one, are taken without harm") {
+  const ScratchFolder folder;
+  const std::string path = folder.file("front");
+  ListenSocket unix_socket = open(endpoint("unix:" + path));
+  unix_socket.disown();
   std::filesystem::remove(path);
-  const ListenSocket newer = open(endpoint("unix:" + path));
-  { const ListenSocket adopted = ListenSocket::adopt(copy(old)); }
-  CHECK(std::filesystem::exists(path));
+  std::string error;
+  CHECK(unix_socket.take_path(FileAccess{}, error));
+  ListenSocket tcp = open(endpoint("127.0.0.1:0"));
+  CHECK(tcp.take_path(std::nullopt, error));
 }
 
 TEST_CASE("a socket knows whether it takes IPv6 only") {

@@ -170,6 +170,8 @@ TEST_CASE("service manager: sockets that it has opened are served, others are op
     serves(path);
   }
   weir->shut_down();
+  // Whoever made it removes it.
+  CHECK(std::filesystem::exists(folder.file("front")));
 }
 
 TEST_CASE("service manager: the units in conf are what systemd takes them for") {

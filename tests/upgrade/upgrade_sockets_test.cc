@@ -216,6 +216,25 @@ TEST_CASE("upgrade: a unix path that the new configuration does not have is remo
   weir.shut_down();
 }
 
+TEST_CASE("upgrade: the admin socket has the mode that the new configuration gives it") {
+  Service service;
+  const Port port;
+  Lineage weir({.yaml = yaml({port.on()}, service)});
+  const auto mode = [&] {
+    struct stat found {};
+    REQUIRE(::lstat(weir.socket().c_str(), &found) == 0);
+    return found.st_mode & 07777;
+  };
+  CHECK(mode() == 0600);
+  write_file(weir.first.config_file(),
+             "admin: {socket: admin.sock, mode: \"0660\"}\nlog: {access: \"access.log\"}\n" +
+                 yaml({port.on()}, service));
+  weir.upgrade();
+  weir.wait_for_error_text("took over");
+  CHECK(mode() == 0660);
+  weir.shut_down();
+}
+
 TEST_CASE("upgrade: http.listen is taken over, and scrapers do not notice") {
   Service service;
   const Port port;
