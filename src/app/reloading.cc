@@ -65,6 +65,10 @@ admin::Reload Reloading::reload(std::optional<std::string_view> text, const std:
 admin::Reload Reloading::reload(config::LoadResult loaded, const std::string& cause) {
   admin::Reload reload = look_at(loaded);
   if (engine_.ended) reload.accepted = false;
+  if (process_.upgrade_under_way()) {
+    reload.accepted = false;
+    reload.problems.push_back(loaded.problem("", "an upgrade is under way: ask when it is over"));
+  }
   if (!reload.accepted) return refuse(std::move(reload), cause);
   std::optional<net::LineTarget> access_log;
   if (auto problem = open(loaded, access_log)) {

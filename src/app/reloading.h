@@ -24,6 +24,8 @@ class Reloading {
     std::function<void(const config::Configuration&)> adopt;
     // Opens what `http.listen` names, if it changes; answers why it cannot.
     std::function<std::optional<std::string>(const config::Configuration&)> listen_http;
+    // A process that is to follow this one may have read the file already, and has our sockets.
+    std::function<bool()> upgrade_under_way;
   };
 
   // `file` is what weir was started with; empty = nothing that could be read again.

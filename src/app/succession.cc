@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <exception>
 #include <future>
 #include <utility>
@@ -178,6 +179,7 @@ void Succession::on_serves(const std::string& text) {
   process_.predecessors.let_go();
   offered_.clear();
   net::log(LogLevel::info, kAbout, "process {} serves", child_->pid());
+  if (std::exchange(reload_afterwards_, false)) ::kill(child_->pid(), SIGHUP);
   process_.drain();
   timer_.arm(engine_.control.refresh_now() + kReportEvery);
 }
@@ -286,7 +288,15 @@ void Succession::clean_up() {
   watch_.reset();
   watched_.reset();
   channel_.close();
-  if (phase_ == Phase::idle) child_.reset();
+  if (phase_ != Phase::idle) return;
+  child_.reset();
+  if (std::exchange(reload_afterwards_, false)) process_.reload();
+}
+
+void Succession::give_up() {
+  if (!under_way()) return;
+  reload_afterwards_ = false;
+  fail("weir is told to end");
 }
 
 }  // namespace weir::app

@@ -89,6 +89,7 @@ TEST_CASE("upgrade: the new process is killed while the old one drains, which it
 TEST_CASE("upgrade: the old process is killed before the new one is ready, which then serves") {
   Service service;
   const Port port;
+  const Folder gate;
   ProgramPath program;
   Lineage weir(
       {.yaml = Setup{.workers = 4, .bind = {port.on()}, .backends = {service.address()}}.yaml(),

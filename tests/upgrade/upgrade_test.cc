@@ -151,6 +151,85 @@ TEST_CASE("upgrade: a second SIGTERM ends the old process at once, and the new o
                   [](const Json& status) { return status["sessions"].count() == 0; });
 }
 
+// A new program that begins when the test has it so.
+struct Gated {
+  explicit Gated(const std::string& then = fmt::format("exec {} \"$@\"", WEIR_BINARY)) {
+    program.be_script(fmt::format("#!/bin/sh\nwhile [ ! -e {} ]; do sleep 0.01; done\n{}\n",
+                                  gate.file("open"), then));
+  }
+  void open() const { write_file(gate.file("open"), ""); }
+
+  const Folder gate;
+  ProgramPath program;
+};
+
+std::uint64_t generation(const Lineage& weir) {
+  return weir.json("GET /v1/status")["config_generation"].count();
+}
+
+TEST_CASE("upgrade: a reload that is asked for meanwhile is carried out by the new process") {
+  Service service;
+  const Port port;
+  ProgramPath program;
+  Lineage weir({.yaml = yaml(port, service), .program = {.path = program.path()}});
+  const Gated gated;
+  std::filesystem::rename(gated.program.path(), program.path());
+  const pid_t old = weir.serving();
+  weir.signal(old, SIGUSR2);
+  weir.wait_for_error_text("upgrade: started");
+  weir.signal(old, SIGHUP);
+  CHECK_THROWS_AS(weir.admin("POST /v1/reload"), ScriptFailure);
+  CHECK(count_of(weir.errors(), "an upgrade is under way") == 1);
+  CHECK(generation(weir) == 1);
+  gated.open();
+  weir.wait_until("GET /v1/status",
+                  [](const Json& status) { return status["config_generation"].count() == 3; });
+  CHECK(weir.serving() != old);
+  weir.wait_for_error_text("generation 3 is in force (SIGHUP; 0 changes)");
+  CHECK(weir.wait_for_exit(old) == 0);
+}
+
+TEST_CASE(
+    "upgrade: a reload that is asked for meanwhile is the old process's when none comes of it") {
+  Service service;
+  const Port port;
+  ProgramPath program;
+  Lineage weir({.yaml = yaml(port, service), .program = {.path = program.path()}});
+  const Gated gated("exit 1");
+  std::filesystem::rename(gated.program.path(), program.path());
+  const pid_t old = weir.serving();
+  weir.signal(old, SIGUSR2);
+  weir.wait_for_error_text("upgrade: started");
+  weir.signal(old, SIGHUP);
+  gated.open();
+  weir.wait_until("GET /v1/status",
+                  [](const Json& status) { return status["config_generation"].count() == 2; });
+  CHECK(weir.serving() == old);
+  weir.shut_down();
+}
+
+TEST_CASE("upgrade: SIGTERM while it is under way ends it, and then weir") {
+  Service service;
+  const Port port;
+  ProgramPath program;
+  Lineage weir({.yaml = yaml(port, service), .program = {.path = program.path()}});
+  const Gated gated;
+  std::filesystem::rename(gated.program.path(), program.path());
+  Stream session = Stream::connect(port.address());
+  ask(session);
+  const pid_t old = weir.serving();
+  weir.signal(old, SIGUSR2);
+  weir.wait_for_error_text("upgrade: started");
+  weir.signal(old, SIGTERM);
+  weir.wait_for_error_text("weir is told to end");
+  ask(session);
+  session.close();
+  gated.open();
+  CHECK(weir.wait_for_exit(old) == 0);
+  CHECK(count_of(weir.errors(), "took over") == 0);
+  CHECK_THROWS_AS(Stream::connect(port.address()), ScriptFailure);
+}
+
 TEST_CASE("upgrade: process 1 of a container refuses, and says what to do instead") {
   Service service;
   const Port port;
