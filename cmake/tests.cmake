@@ -6,8 +6,11 @@ add_library(weir_test_main STATIC ${CMAKE_SOURCE_DIR}/tests/main.cc)
 target_link_libraries(weir_test_main PUBLIC weir_options doctest::doctest)
 
 function(weir_tests name)
-  cmake_parse_arguments(ARG "ALONE" "TIMEOUT" "LINK;WITHOUT" ${ARGN})
+  cmake_parse_arguments(ARG "ALONE" "TIMEOUT;LABEL" "LINK;WITHOUT" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${name}/*.cc)
+  if(NOT ARG_LABEL)
+    set(ARG_LABEL ${name})
+  endif()
   if(ARG_WITHOUT)
     list(REMOVE_ITEM sources ${ARG_WITHOUT})
   endif()
@@ -17,7 +20,7 @@ function(weir_tests name)
   target_compile_definitions(${name}_test PRIVATE WEIR_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
     WEIR_BINARY="$<TARGET_FILE:weir>")
   doctest_discover_tests(${name}_test TEST_PREFIX "${name}: "
-    PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS ${name} RUN_SERIAL ${ARG_ALONE})
+    PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS ${ARG_LABEL} RUN_SERIAL ${ARG_ALONE})
 endfunction()
 
 # What end-to-end tests share: peers, scenes, a whole weir.
@@ -44,6 +47,11 @@ target_compile_definitions(ctl_test PRIVATE WEIRCTL_BINARY="$<TARGET_FILE:weirct
 add_dependencies(ctl_test weirctl)
 weir_tests(e2e TIMEOUT 120 LINK weir_stage WITHOUT ${stage})
 add_dependencies(e2e_test weir)
+weir_tests(upgrade TIMEOUT 180 LINK weir_stage)
+add_dependencies(upgrade_test weir)
+# Half a minute of load: with the real servers rather than with the quick ones.
+weir_tests(proof TIMEOUT 300 LABEL real LINK weir_stage)
+add_dependencies(proof_test weir)
 # About load itself, so nothing else runs beside it.
 weir_tests(incident TIMEOUT 120 ALONE LINK weir_stage)
 

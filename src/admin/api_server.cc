@@ -45,6 +45,10 @@ void ApiServer::serve(net::ListenSocket socket) {
 
 net::ListenSocket ApiServer::share() const { return server_->socket().share(); }
 
+bool ApiServer::take_path(const net::FileAccess& access, std::string& error) {
+  return server_->socket().take_path(access, error);
+}
+
 void ApiServer::leave() { server_->socket().disown(); }
 
 net::SocketAddress ApiServer::address() const { return server_->address(); }

@@ -131,6 +131,14 @@ std::vector<net::ListenSocket> Doors::share() const {
   return shared;
 }
 
+void Doors::take_paths(const AppOptions& options) {
+  if (!admin_) return;
+  net::FileAccess access;
+  std::string error;
+  if (look_up_access(options, access, error) && admin_->take_path(access, error)) return;
+  net::log(net::LogLevel::warning, "weir", "admin socket {}: {}", options.admin_socket, error);
+}
+
 void Doors::leave(const std::set<std::string>& addresses) {
   for (Server* door : {&admin_, &http_}) {
     if (*door && addresses.count((*door)->address().text()) > 0) (*door)->leave();

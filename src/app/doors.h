@@ -38,6 +38,8 @@ class Doors {
 
   // For another process that takes over: further descriptors of the sockets that are open.
   std::vector<net::ListenSocket> share() const;
+  // The other way round: the admin socket's file is ours from here on, and has our access.
+  void take_paths(const AppOptions& options);
   // It has adopted what is at these addresses; the rest is closed as ever.
   void leave(const std::set<std::string>& addresses);
 

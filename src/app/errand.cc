@@ -61,6 +61,10 @@ proxy::SessionView view(const Json& json) {
 }  // namespace
 
 std::string text(const Errand& errand) {
+  Json places = Json::array();
+  for (const Errand::Places& each : errand.places) {
+    places.push_back({each.backend, each.address, each.places});
+  }
   return written({{"kind", static_cast<int>(errand.kind)},
                   {"listener", errand.filter.listener},
                   {"pool", errand.filter.pool},
@@ -68,13 +72,16 @@ std::string text(const Errand& errand) {
                   {"most", errand.most},
                   {"id", errand.id},
                   {"reason", errand.reason},
-                  {"takes_sessions", errand.takes_sessions}});
+                  {"takes_sessions", errand.takes_sessions},
+                  {"number", errand.number},
+                  {"slots", errand.slots},
+                  {"places", std::move(places)}});
 }
 
 Errand read_errand(const std::string& text) {
   const Json json = Json::parse(text);
   Errand read;
-  read.kind = word(json.at("kind"), Errand::Kind::set_duty);
+  read.kind = word(json.at("kind"), Errand::Kind::give);
   json.at("listener").get_to(read.filter.listener);
   json.at("pool").get_to(read.filter.pool);
   json.at("backend").get_to(read.filter.backend);
@@ -82,6 +89,11 @@ Errand read_errand(const std::string& text) {
   json.at("id").get_to(read.id);
   json.at("reason").get_to(read.reason);
   json.at("takes_sessions").get_to(read.takes_sessions);
+  json.at("number").get_to(read.number);
+  json.at("slots").get_to(read.slots);
+  for (const Json& each : json.at("places")) {
+    read.places.push_back({each.at(0), each.at(1), each.at(2)});
+  }
   return read;
 }
 

@@ -16,6 +16,7 @@ struct Errand {
     kill_session,  // likewise
     end_sessions,  // those on a backend, for `reason`
     set_duty,      // whether a backend takes those that still wait there
+    give,          // of `pool`, what another process that drains has left: it is for who waits here
   };
 
   Kind kind = Kind::sessions;
@@ -24,6 +25,15 @@ struct Errand {
   std::uint64_t id = 0;
   std::string reason;
   bool takes_sessions = true;
+  // Of a gift, which is not answered, but confirmed by the next report.
+  struct Places {
+    std::string backend;
+    std::string address;
+    std::uint32_t places = 0;
+  };
+  std::uint64_t number = 0;  // from 1
+  std::uint32_t slots = 0;
+  std::vector<Places> places;
 };
 
 struct Answer {

@@ -83,13 +83,15 @@ net::Event event(const Json& json) {
 }  // namespace
 
 std::string text(const Welcome& welcome) {
-  return written({{"version", kHandoverVersion}, {"sockets", welcome.sockets}});
+  return written({{"version", kHandoverVersion},
+                  {"sockets", welcome.sockets},
+                  {"owns_paths", welcome.owns_paths}});
 }
 
 Welcome read_welcome(const std::string& text) {
   const Json json = Json::parse(text);
   if (json.at("version") != kHandoverVersion) throw std::runtime_error("it is of another kind");
-  return {json.at("sockets").get<std::size_t>()};
+  return {json.at("sockets").get<std::size_t>(), json.at("owns_paths").get<bool>()};
 }
 
 std::string text(const Ready& ready) {
@@ -126,7 +128,7 @@ State read_state(const std::string& text) {
 std::string text(const Report& report) {
   Json pools = Json::array();
   for (const Report::Pool& each : report.pools) {
-    pools.push_back({{"name", each.name}, {"active", each.active}});
+    pools.push_back({{"name", each.name}, {"active", each.active}, {"pending", each.pending}});
   }
   Json backends = Json::array();
   for (const Report::Backend& each : report.backends) {
@@ -138,7 +140,8 @@ std::string text(const Report& report) {
   return written({{"report", true},
                   {"pools", std::move(pools)},
                   {"backends", std::move(backends)},
-                  {"snapshot", report.snapshot}});
+                  {"snapshot", report.snapshot},
+                  {"gifts", report.gifts}});
 }
 
 Report read_report(const std::string& text) {
@@ -146,13 +149,14 @@ Report read_report(const std::string& text) {
   if (!json.contains("report")) throw std::runtime_error("no report");
   Report read;
   for (const Json& each : json.at("pools")) {
-    read.pools.push_back({each.at("name"), each.at("active")});
+    read.pools.push_back({each.at("name"), each.at("active"), each.at("pending")});
   }
   for (const Json& each : json.at("backends")) {
     read.backends.push_back(
         {each.at("pool"), each.at("name"), each.at("address"), each.at("places")});
   }
   json.at("snapshot").get_to(read.snapshot);
+  json.at("gifts").get_to(read.gifts);
   return read;
 }
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "weir/core/circuit_state.h"
@@ -20,8 +21,12 @@ namespace weir::app {
 // The version of what follows here: processes that do not speak the same do not hand over.
 inline constexpr int kHandoverVersion = 1;
 
+// How the new one says that it serves. Anything else in its place is a failure: it is not.
+inline constexpr std::string_view kServes = "serves";
+
 struct Welcome {
   std::size_t sockets = 0;  // that come with it: of listeners, the admin socket, `http.listen`
+  bool owns_paths = true;   // the files of unix sockets are weir's to remove
 };
 
 struct Ready {
@@ -52,6 +57,7 @@ struct Report {
   struct Pool {
     std::string name;
     std::uint32_t active = 0;
+    std::uint32_t pending = 0;
   };
   struct Backend {
     std::string pool;
@@ -61,7 +67,8 @@ struct Report {
   };
   std::vector<Pool> pools;
   std::vector<Backend> backends;
-  std::string snapshot;  // all of its counts, as JSON
+  std::string snapshot;     // all of its counts, as JSON
+  std::uint64_t gifts = 0;  // how many it has had, which are among the above
 };
 
 std::string text(const Welcome& welcome);

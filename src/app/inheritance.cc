@@ -33,9 +33,11 @@ std::unique_ptr<Inheritance> Inheritance::take() {
     taken->channel_ = net::Channel(net::Descriptor(net::Child::kInherited));
     std::optional<net::Channel::Message> message = taken->channel_.receive(kPatience);
     if (!message) throw std::runtime_error("upgrade: the process before this one says nothing");
-    if (read_welcome(message->text).sockets != message->descriptors.size()) {
+    const Welcome welcome = read_welcome(message->text);
+    if (welcome.sockets != message->descriptors.size()) {
       throw std::runtime_error("upgrade: sockets are missing");
     }
+    taken->owns_paths_ = welcome.owns_paths;
     descriptors = std::move(message->descriptors);
   } else {
     descriptors = service_manager::take_sockets();
@@ -43,8 +45,7 @@ std::unique_ptr<Inheritance> Inheritance::take() {
   taken->given_ = descriptors.size();
   for (std::size_t number = 0; number < descriptors.size(); ++number) {
     net::ListenSocket socket = net::ListenSocket::adopt(std::move(descriptors[number]));
-    // Whoever gave it removes its file, unless we come to serve there.
-    socket.disown();
+    if (socket.is_unix() && !taken->upgrade_) taken->owns_paths_ = false;
     if (socket) taken->sockets_.push_back({number, std::move(socket)});
   }
   return taken;
@@ -65,6 +66,16 @@ void Inheritance::refuse(const std::string& why) {
   channel_.send(text(ready), kPatience);
 }
 
+// The one before ends us before it goes on itself: when it is gone, nobody serves but us.
+State Inheritance::outlive() {
+  if (!channel_.peer_gone()) {
+    throw std::runtime_error("upgrade: the process before says nothing any more");
+  }
+  net::log(net::LogLevel::warning, "upgrade", "the process before has ended without a word");
+  draining_.clear();
+  return {};
+}
+
 State Inheritance::take_over() {
   Ready ready;
   std::vector<bool> left(given_, false);
@@ -75,16 +86,16 @@ State Inheritance::take_over() {
   channel_.send(text(ready), kPatience);
   std::optional<net::Channel::Message> state = channel_.receive(kPatience);
   std::optional<net::Channel::Message> report = channel_.receive(kPatience);
-  if (!state || !report) throw std::runtime_error("upgrade: the process before goes on after all");
+  if (!state || !report) return outlive();
   for (net::Descriptor& descriptor : state->descriptors) {
     const std::optional<net::Channel::Message> last = channel_.receive(kPatience);
-    if (!last) throw std::runtime_error("upgrade: the process before goes on after all");
+    if (!last) return outlive();
     draining_.push_back({net::Channel(std::move(descriptor)), read_report(last->text)});
   }
   draining_.push_back({{}, read_report(report->text)});
   return read_state(state->text);
 }
 
-void Inheritance::serves() { channel_.send("serves", kPatience); }
+void Inheritance::serves() { channel_.send(kServes, kPatience); }
 
 }  // namespace weir::app

@@ -29,11 +29,15 @@ class Inheritance {
   // Of the sockets, those that nobody has taken yet.
   std::vector<Rebinding::Inherited>& sockets() { return sockets_; }
   bool is_upgrade() const { return upgrade_; }
+  // Whether the files of unix sockets are weir's to remove. Those that a service manager has made
+  // are not.
+  bool owns_paths() const { return owns_paths_; }
 
   // The one before goes on, and says why.
   void refuse(const std::string& why);
   // Everything is ready but for the moment: waits until the one before accepts nobody any more.
-  // Throws std::runtime_error when that does not come about.
+  // If that ends before it has said all, nothing is known of it but its sockets. Throws
+  // std::runtime_error when it lives and says nothing.
   State take_over();
   // We serve.
   void serves();
@@ -48,8 +52,10 @@ class Inheritance {
 
  private:
   Inheritance() = default;
+  State outlive();
 
   bool upgrade_ = false;
+  bool owns_paths_ = true;
   std::size_t given_ = 0;
   net::Channel channel_;
   std::vector<Rebinding::Inherited> sockets_;

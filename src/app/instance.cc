@@ -99,9 +99,13 @@ Instance::Parts::Parts(const config::Configuration& configuration, const Origin&
   start_workers(last_session);
   if (upgrade) {
     origin.inheritance->serves();
+    if (origin.inheritance->owns_paths()) {
+      workers_.front()->take_paths().get();
+      doors_->take_paths(in_force_.app);
+    }
     predecessors_.watch_newest(origin.inheritance->take_channel());
-    const std::string what = fmt::format("process {} took over, generation {}", ::getpid(),
-                                         reloading_->generation());
+    const std::string what =
+        fmt::format("process {} took over, generation {}", ::getpid(), reloading_->generation());
     net::log(LogLevel::info, "upgrade", "{}", what);
     journal_.add(net::EventKind::upgrade, "", "", "done", what);
   }
@@ -114,7 +118,12 @@ void Instance::Parts::make_desks(const Origin& origin) {
       engine_,
       Reloading::Process{*access_log_, [this](const auto& next) { adopt(next); },
                          [this](const auto& next) { return doors_->prepare(next.app); },
-                         [this] { return draining_; }},
+                         [this]() -> std::string {
+                           if (draining_) return "weir is shutting down: nothing is changed now";
+                           return succession_->under_way()
+                                      ? "an upgrade is under way: ask when it is over"
+                                      : "";
+                         }},
       in_force_, origin.file);
   room_ = std::make_unique<ControlRoom>(
       engine_, operations_, *reloading_,
@@ -123,10 +132,16 @@ void Instance::Parts::make_desks(const Origin& origin) {
                            [this] { return draining_; }, [this] { drain("operator"); }});
   succession_ = std::make_unique<Succession>(
       engine_,
-      Succession::Process{origin.program, operations_, predecessors_,
-                          [this]() -> Doors& { return *doors_; },
+      Succession::Process{origin.program,
+                          origin.inheritance == nullptr || origin.inheritance->owns_paths(),
+                          operations_, predecessors_, [this]() -> Doors& { return *doors_; },
                           [this] { return reloading_->generation(); },
-                          [this] { return own_snapshot(); }, [this] { begin_drain("upgrade"); }});
+                          [this] {
+                            admin::Snapshot result = own_snapshot();
+                            predecessors_.append_past(result);
+                            return result;
+                          },
+                          [this] { begin_drain("upgrade"); }, [this] { reload_file(); }});
 }
 
 void Instance::Parts::open_doors() {
@@ -218,6 +233,12 @@ void Instance::Parts::handle_signals() {
       std::make_unique<net::Signals>(control_, kSignals, [this](int number) { on_signal(number); });
 }
 
+void Instance::Parts::reload_file() {
+  service_manager::reloading();
+  reloading_->reload(std::nullopt, "SIGHUP");
+  service_manager::ready();
+}
+
 void Instance::Parts::on_signal(int number) {
   switch (number) {
     case SIGUSR1:
@@ -226,10 +247,8 @@ void Instance::Parts::on_signal(int number) {
       return;
     case SIGHUP:
       if (succession_->over()) return;  // that is the new process's to do
-      service_manager::reloading();
-      reloading_->reload(std::nullopt, "SIGHUP");
-      service_manager::ready();
-      return;
+      if (succession_->under_way()) return succession_->reload_afterwards();
+      return reload_file();
     case SIGUSR2:
       return succession_->begin();
     default:
@@ -272,6 +291,7 @@ void Instance::Parts::drain(const std::string& cause) {
   // Nobody waits for a turn that will not come.
   for (const auto& pool : serving_.all_pools()) pool->admission().shut_down();
   if (draining_) return;
+  succession_->give_up();
   service_manager::stopping();
   begin_drain(cause);
 }

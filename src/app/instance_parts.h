@@ -55,6 +55,7 @@ class Instance::Parts {
   void stop_workers();
   void adopt(const config::Configuration& configuration);
   void on_signal(int number);
+  void reload_file();
   void tidy();
   void tidy_soon();
   void worker_drained();

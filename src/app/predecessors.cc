@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <map>
@@ -16,6 +17,22 @@ namespace {
 // For an answer of a process that has nothing else to do.
 constexpr std::chrono::seconds kPatience(2);
 
+std::uint32_t active_of(const Report& report, const std::string& pool) {
+  for (const Report::Pool& each : report.pools) {
+    if (each.name == pool) return each.active;
+  }
+  return 0;
+}
+
+std::uint32_t places_of(const Report& report, const Report::Backend& backend) {
+  for (const Report::Backend& each : report.backends) {
+    if (each.pool == backend.pool && each.name == backend.name && each.address == backend.address) {
+      return each.places;
+    }
+  }
+  return 0;
+}
+
 }  // namespace
 
 Predecessors::Predecessors(net::Loop& loop, Serving& serving, net::Journal& journal)
@@ -28,6 +45,7 @@ void Predecessors::add(std::vector<Inheritance::Draining> draining) {
     Process& process = processes_.emplace_back();
     process.channel = std::move(each.channel);
     process.report = std::move(each.report);
+    process.given = process.report.gifts;
     if (!process.report.snapshot.empty()) {
       process.snapshot = admin::Snapshot::from_json(process.report.snapshot);
     }
@@ -37,6 +55,7 @@ void Predecessors::add(std::vector<Inheritance::Draining> draining) {
 }
 
 void Predecessors::watch_newest(net::Channel channel) {
+  if (processes_.empty()) return;  // it has ended already
   Process& process = processes_.back();
   process.channel = std::move(channel);
   watch(process);
@@ -60,9 +79,14 @@ void Predecessors::take(Process& process, const std::string& text) {
   try {
     Report report = read_report(text);
     admin::Snapshot snapshot = admin::Snapshot::from_json(report.snapshot);
-    process.report = std::move(report);
-    const std::lock_guard lock(mutex_);
-    process.snapshot = std::move(snapshot);
+    const Report before = std::exchange(process.report, std::move(report));
+    std::erase_if(process.gifts,
+                  [&process](const Errand& gift) { return gift.number <= process.report.gifts; });
+    {
+      const std::lock_guard lock(mutex_);
+      process.snapshot = std::move(snapshot);
+    }
+    pass_on(process, before);
   } catch (const std::exception& error) {
     net::log(net::LogLevel::warning, "upgrade", "a process that drains makes no sense: {}",
              error.what());
@@ -71,7 +95,43 @@ void Predecessors::take(Process& process, const std::string& text) {
   apply();
 }
 
+// The first of those where somebody waits.
+Predecessors::Process* Predecessors::heir(const Process& of, const std::string& pool) {
+  const auto found = std::find_if(processes_.begin(), processes_.end(), [&](const Process& each) {
+    return &each != &of && each.channel &&
+           std::any_of(each.report.pools.begin(), each.report.pools.end(),
+                       [&pool](const auto& one) { return one.name == pool && one.pending > 0; });
+  });
+  return found == processes_.end() ? nullptr : &*found;
+}
+
+// What it had before and has no more. The sum stays what it was: none of it is ours in between.
+void Predecessors::pass_on(const Process& from, const Report& before) {
+  if (held_) return;
+  for (const Report::Pool& pool : before.pools) {
+    Process* const to = heir(from, pool.name);
+    if (to == nullptr) continue;
+    Errand gift;
+    gift.kind = Errand::Kind::give;
+    gift.filter.pool = pool.name;
+    gift.slots = pool.active - std::min(pool.active, active_of(from.report, pool.name));
+    for (const Report::Backend& each : before.backends) {
+      if (each.pool != pool.name) continue;
+      const std::uint32_t now = places_of(from.report, each);
+      if (now < each.places) gift.places.push_back({each.name, each.address, each.places - now});
+    }
+    if (gift.slots == 0 && gift.places.empty()) continue;
+    gift.number = ++to->given;
+    to->channel.send(text(gift), kPatience);
+    to->gifts.push_back(std::move(gift));
+    if (!to->channel) bury_.arm(loop_.refresh_now());
+  }
+}
+
 void Predecessors::bury_dead() {
+  for (Process& process : processes_) {
+    if (!process.channel) pass_on(process, std::exchange(process.report, {}));
+  }
   processes_.remove_if([this](Process& process) {
     if (process.channel) return false;
     process.watch.reset();
@@ -91,6 +151,12 @@ void Predecessors::apply() {
     for (const Report::Pool& each : process.report.pools) pools[each.name] += each.active;
     for (const Report::Backend& each : process.report.backends) {
       backends[{each.pool, each.name, each.address}] += each.places;
+    }
+    for (const Errand& gift : process.gifts) {
+      pools[gift.filter.pool] += gift.slots;
+      for (const Errand::Places& each : gift.places) {
+        backends[{gift.filter.pool, each.backend, each.address}] += each.places;
+      }
     }
   }
   for (const auto& pool : serving_.all_pools()) {
@@ -144,14 +210,17 @@ Answer Predecessors::ask(const Errand& errand) {
 }
 
 Predecessors::Handed Predecessors::hold() {
-  Handed handed;
+  held_ = true;
   for (Process& process : processes_) {
     process.watch.reset();
-    // Whoever reads next begins with a whole message.
-    while (process.channel && !process.channel.between_messages()) {
+    // Whoever reads next begins with a whole message, and knows all that it has.
+    while (process.channel && !(process.channel.between_messages() && process.gifts.empty())) {
       if (const auto message = process.channel.receive(kPatience)) take(process, message->text);
     }
-    if (!process.channel) continue;
+  }
+  bury_dead();
+  Handed handed;
+  for (const Process& process : processes_) {
     handed.channels.push_back(process.channel.fd());
     handed.reports.push_back(process.report);
   }
@@ -159,11 +228,13 @@ Predecessors::Handed Predecessors::hold() {
 }
 
 void Predecessors::let_go() {
+  bury_.cancel();
   const std::lock_guard lock(mutex_);
   processes_.clear();
 }
 
 void Predecessors::go_on() {
+  held_ = false;
   for (Process& process : processes_) watch(process);
 }
 

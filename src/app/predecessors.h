@@ -55,9 +55,12 @@ class Predecessors {
   void let_go();
 
  private:
+  // Of what one that drains has left, to another where clients wait who were here before ours.
   struct Process {
     net::Channel channel;
     Report report;
+    std::vector<Errand> gifts;  // that it has not confirmed
+    std::uint64_t given = 0;    // the number of the last
     admin::Snapshot snapshot;
     net::Descriptor watched;  // outlives the channel, which closes itself
     std::unique_ptr<net::Watch> watch;
@@ -66,6 +69,8 @@ class Predecessors {
   void watch(Process& process);
   void on_readable(Process& process);
   void take(Process& process, const std::string& text);
+  void pass_on(const Process& from, const Report& before);
+  Process* heir(const Process& of, const std::string& pool);
   void bury_dead();
 
   net::Loop& loop_;
@@ -74,6 +79,7 @@ class Predecessors {
   mutable std::mutex mutex_;  // guards the snapshots
   std::list<Process> processes_;
   std::vector<admin::Snapshot> past_;  // of those that are gone
+  bool held_ = false;
   net::Timer bury_;
 };
 

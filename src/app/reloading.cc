@@ -64,9 +64,9 @@ admin::Reload Reloading::reload(std::optional<std::string_view> text, const std:
 
 admin::Reload Reloading::reload(config::LoadResult loaded, const std::string& cause) {
   admin::Reload reload = look_at(loaded);
-  if (process_.draining()) {
+  if (const std::string why = process_.why_not_now(); !why.empty()) {
     reload.accepted = false;
-    reload.problems.push_back(loaded.problem("", "weir is shutting down: nothing is changed now"));
+    reload.problems.push_back(loaded.problem("", why));
   }
   if (!reload.accepted) return refuse(std::move(reload), cause);
   std::optional<net::LineTarget> access_log;

@@ -24,8 +24,9 @@ class Reloading {
     std::function<void(const config::Configuration&)> adopt;
     // Opens what `http.listen` names, if it changes; answers why it cannot.
     std::function<std::optional<std::string>(const config::Configuration&)> listen_http;
-    // Whether weir is on its way to its end, where a reload has no place any more.
-    std::function<bool()> draining;
+    // Why there can be no reload now, or nothing. On its way to its end weir opens nothing any more;
+    // and a process that is to follow may have read the file already, and has our sockets.
+    std::function<std::string()> why_not_now;
   };
 
   // `file` is what weir was started with; empty = nothing that could be read again.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <exception>
 #include <future>
 #include <utility>
@@ -27,6 +28,15 @@ constexpr std::chrono::seconds kSend(2);
 
 // How far behind the new process's knowledge of our counts may be, which only makes it careful.
 constexpr std::chrono::milliseconds kReportEvery(10);
+
+// It may find out at last what keeps it from it.
+std::string why_it_does_not_serve(const std::string& text) {
+  try {
+    return "it cannot serve: " + read_ready(text).failure;
+  } catch (const std::exception& error) {
+    return std::string("it makes no sense: ") + error.what();
+  }
+}
 
 }  // namespace
 
@@ -72,7 +82,7 @@ void Succession::begin() {
   engine_.journal.add(net::EventKind::upgrade, "", "", "started",
                       fmt::format("{} as process {}", process_.program.path, child_->pid()));
   const std::vector<int> descriptors = collect();
-  if (!channel_.send(text(Welcome{descriptors.size()}), kSend, descriptors)) {
+  if (!channel_.send(text(Welcome{descriptors.size(), process_.owns_paths}), kSend, descriptors)) {
     return fail("it does not listen");
   }
   watched_ = net::Descriptor(::fcntl(channel_.fd(), F_DUPFD_CLOEXEC, 3));
@@ -108,7 +118,7 @@ void Succession::on_message() {
         on_ready(message->text);
         break;
       case Phase::handing_over:
-        on_serves();
+        on_serves(message->text);
         break;
       case Phase::over:
         on_errand(message->text);
@@ -149,7 +159,8 @@ void Succession::on_ready(const std::string& text) {
   timer_.arm(engine_.control.refresh_now() + kServesIn);
 }
 
-void Succession::on_serves() {
+void Succession::on_serves(const std::string& text) {
+  if (text != kServes) return fail(why_it_does_not_serve(text));
   phase_ = Phase::over;
   std::set<proxy::AddressId> left;
   std::set<std::string> doors;
@@ -168,6 +179,7 @@ void Succession::on_serves() {
   process_.predecessors.let_go();
   offered_.clear();
   net::log(LogLevel::info, kAbout, "process {} serves", child_->pid());
+  if (std::exchange(reload_afterwards_, false)) ::kill(child_->pid(), SIGHUP);
   process_.drain();
   timer_.arm(engine_.control.refresh_now() + kReportEvery);
 }
@@ -175,7 +187,12 @@ void Succession::on_serves() {
 void Succession::on_errand(const std::string& text) {
   Answer answer;
   try {
-    answer = run(read_errand(text));
+    const Errand errand = read_errand(text);
+    if (errand.kind == Errand::Kind::give) {
+      take_gift(errand);
+      return send_report();
+    }
+    answer = run(errand);
   } catch (const std::exception& error) {
     net::log(LogLevel::warning, kAbout, "the process after this one makes no sense: {}",
              error.what());
@@ -206,6 +223,8 @@ Answer Succession::run(const Errand& errand) {
       process_.operations.set_duty(errand.filter.pool, errand.filter.backend,
                                    errand.takes_sessions);
       break;
+    case Errand::Kind::give:
+      break;  // not answered
   }
   send_report();
   return answer;
@@ -242,10 +261,9 @@ void Succession::fail(const std::string& why) {
   const bool held = phase_ == Phase::handing_over;
   std::string how = why;
   if (child_) {
-    // The child's own end is the better reason, and it is in its log what led to it.
-    if (const auto ended = child_->ended()) how += ", " + *ended;
     child_->kill();
-    if (const auto ended = child_->ended(); held) how += ", " + *ended;
+    // Where it went first it was too late to kill it: how it ended is the better reason.
+    if (channel_.peer_gone()) how += ", " + child_->ended().value_or("");
   }
   failed_ = true;
   phase_ = Phase::idle;
@@ -270,7 +288,15 @@ void Succession::clean_up() {
   watch_.reset();
   watched_.reset();
   channel_.close();
-  if (phase_ == Phase::idle) child_.reset();
+  if (phase_ != Phase::idle) return;
+  child_.reset();
+  if (std::exchange(reload_afterwards_, false)) process_.reload();
+}
+
+void Succession::give_up() {
+  if (!under_way()) return;
+  reload_afterwards_ = false;
+  fail("weir is told to end");
 }
 
 }  // namespace weir::app

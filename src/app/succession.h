@@ -31,12 +31,14 @@ class Succession {
  public:
   struct Process {
     Program program;
+    bool owns_paths;
     Operations& operations;
     Predecessors& predecessors;
     std::function<Doors&()> doors;
     std::function<std::uint64_t()> generation;
     std::function<admin::Snapshot()> snapshot;  // of this process, and of those gone before it
     std::function<void()> drain;                // the new one serves
+    std::function<void()> reload;               // it was asked for, and there is no new one
   };
 
   Succession(Engine& engine, Process process);
@@ -46,6 +48,12 @@ class Succession {
   void begin();
   // The new process serves.
   bool over() const { return phase_ == Phase::over; }
+  // It does not yet, and may read the configuration at any moment, or has.
+  bool under_way() const { return phase_ == Phase::preparing || phase_ == Phase::handing_over; }
+  // A reload that was asked for meanwhile: the new process's to do, or ours when none comes of it.
+  void reload_afterwards() { reload_afterwards_ = true; }
+  // This process is told to end, and with it the new one.
+  void give_up();
   // Told it all that there is to tell: this process is about to end.
   void last_report();
 
@@ -61,7 +69,7 @@ class Succession {
   std::vector<int> collect();
   void on_message();
   void on_ready(const std::string& text);
-  void on_serves();
+  void on_serves(const std::string& text);
   void on_errand(const std::string& text);
   void on_timer();
   void fail(const std::string& why);
@@ -72,6 +80,7 @@ class Succession {
   std::uint32_t places(const upstream::Backend& backend, std::uint32_t undialled, bool waits);
   void send_report();
   Answer run(const Errand& errand);
+  void take_gift(const Errand& gift);
 
   Engine& engine_;
   const Process process_;
@@ -83,6 +92,7 @@ class Succession {
   net::Timer timer_;     // how long we wait for it, and then when to report
   net::Timer clean_up_;  // not from the watch itself
   bool failed_ = false;
+  bool reload_afterwards_ = false;
 
   struct Offered {
     std::optional<proxy::AddressId> address;  // none: one of the doors
@@ -94,6 +104,7 @@ class Succession {
   std::uint64_t last_session_ = 0;
   std::map<const upstream::Backend*, std::uint32_t> ceilings_;
   std::string reported_;
+  std::uint64_t gifts_ = 0;
 };
 
 }  // namespace weir::app

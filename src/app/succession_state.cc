@@ -45,7 +45,8 @@ Report Succession::report() {
   for (const auto& pool : engine_.serving.all_pools()) {
     const std::string& name = pool->options().name;
     const core::AdmissionSnapshot admission = pool->admission().snapshot();
-    report.pools.push_back({name, static_cast<std::uint32_t>(admission.active)});
+    report.pools.push_back({name, static_cast<std::uint32_t>(admission.active),
+                            static_cast<std::uint32_t>(admission.pending)});
     std::uint64_t dialled = 0;
     for (const auto& backend : pool->backends()) dialled += backend->active();
     const auto undialled =
@@ -57,7 +58,26 @@ Report Succession::report() {
     }
   }
   report.snapshot = process_.snapshot().json();
+  report.gifts = gifts_;
   return report;
+}
+
+// Places first: who is let in by a slot looks for one.
+void Succession::take_gift(const Errand& gift) {
+  gifts_ = gift.number;
+  for (const auto& pool : engine_.serving.all_pools()) {
+    if (pool->options().name != gift.filter.pool) continue;
+    for (const Errand::Places& each : gift.places) {
+      const auto backend = pool->find(each.backend);
+      if (!backend || backend->address_text() != each.address) continue;
+      backend->take_from_elsewhere(each.places);
+      const auto ceiling = ceilings_.find(backend.get());
+      if (ceiling == ceilings_.end()) continue;
+      ceiling->second += each.places;
+      backend->set_ceiling(ceiling->second);
+    }
+    pool->admission().take_from_elsewhere(gift.slots);
+  }
 }
 
 }  // namespace weir::app

@@ -86,6 +86,10 @@ std::future<void> Worker::leave(std::set<proxy::AddressId> ids) {
   return on_thread<void>([left = std::move(ids)](Thread& thread) { thread.leave(left); });
 }
 
+std::future<void> Worker::take_paths() {
+  return on_thread<void>([](Thread& thread) { thread.take_paths(); });
+}
+
 void Worker::drain(std::function<void()> drained) {
   loop_.post([this, then = std::move(drained)]() mutable { running_->drain(std::move(then)); });
 }

@@ -141,6 +141,10 @@ void Worker::Thread::leave(const std::set<proxy::AddressId>& ids) {
   for (const auto& listener : listeners_) listener->leave(ids);
 }
 
+void Worker::Thread::take_paths() {
+  for (const auto& listener : listeners_) listener->take_paths();
+}
+
 void Worker::Thread::drain(std::function<void()> drained) {
   drained_ = std::move(drained);
   sessions_.on_empty([this] { report_if_drained(); });

@@ -35,6 +35,7 @@ class Worker::Thread {
   std::uint64_t hold();
   void go_on();
   void leave(const std::set<proxy::AddressId>& ids);
+  void take_paths();
   void drain(std::function<void()> drained);
   void cut(core::CloseReason reason, bool at_once);
 

@@ -78,6 +78,12 @@ void Admission::set_limits(AdmissionLimits limits) {
   while (queue_.size() > limits.max_pending) refuse(*queue_.tail(), CloseReason::proxy_overloaded);
 }
 
+void Admission::take_from_elsewhere(std::uint32_t slots) {
+  const std::lock_guard lock(mutex_);
+  taken_elsewhere_ -= std::min(slots, taken_elsewhere_);
+  apply_limit();
+}
+
 void Admission::set_taken_elsewhere(std::uint32_t slots) {
   const std::lock_guard lock(mutex_);
   taken_elsewhere_ = slots;

@@ -92,7 +92,10 @@ bool Channel::send(std::string_view text, core::Duration patience,
     sent = send_all(fd(), ".", batch, until);
     descriptors = descriptors.subspan(batch.size());
   }
-  if (!sent) close();
+  if (!sent) {
+    peer_gone_ = errno == EPIPE || errno == ECONNRESET;
+    close();
+  }
   return sent;
 }
 
@@ -122,7 +125,9 @@ Channel::Got Channel::read_some() {
   message.msg_controllen = control.size();
   const ssize_t got = ::recvmsg(fd(), &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
   if (got < 0) {
-    if (errno != EAGAIN && errno != EINTR) close();
+    if (errno == EAGAIN || errno == EINTR) return Got::nothing;
+    peer_gone_ = errno == ECONNRESET;
+    close();
     return Got::nothing;
   }
   for (cmsghdr* each = CMSG_FIRSTHDR(&message); each != nullptr;
@@ -133,7 +138,10 @@ Channel::Got Channel::read_some() {
     std::memcpy(numbers.data(), CMSG_DATA(each), count * sizeof(int));
     for (const int number : numbers) received_.emplace_back(number);
   }
-  if (got == 0) close();
+  if (got == 0) {
+    peer_gone_ = true;
+    close();
+  }
   pending_.append(bytes.data(), static_cast<std::size_t>(got));
   return got > 0 ? Got::something : Got::nothing;
 }

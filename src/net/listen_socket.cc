@@ -190,10 +190,7 @@ ListenSocket ListenSocket::adopt(Descriptor descriptor) {
   adopted.descriptor_ = std::move(descriptor);
   const SocketAddress address = adopted.address();
   adopted.unix_ = address.family() == AF_UNIX;
-  if (adopted.unix_) {
-    adopted.own_path(reinterpret_cast<const sockaddr_un*>(address.generic())->sun_path);
-    return adopted;
-  }
+  if (adopted.unix_) return adopted;
   const int on = 1;
   ::setsockopt(adopted.fd(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   ::setsockopt(adopted.fd(), SOL_SOCKET, SO_OOBINLINE, &on, sizeof on);
@@ -207,6 +204,13 @@ void ListenSocket::own_path(const std::string& path) {
   owned_path_ = path;
   device_ = bound.st_dev;
   inode_ = bound.st_ino;
+}
+
+bool ListenSocket::take_path(const std::optional<FileAccess>& access, std::string& error) {
+  if (!unix_) return true;
+  const SocketAddress bound = address();
+  own_path(reinterpret_cast<const sockaddr_un*>(bound.generic())->sun_path);
+  return owned_path_.empty() || !access || set_access(owned_path_, *access, error);
 }
 
 bool ListenSocket::ipv6_only() const {

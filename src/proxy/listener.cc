@@ -73,6 +73,13 @@ void Listener::go_on() {
   for (const auto& address : addresses_) address->acceptor().go_on();
 }
 
+void Listener::take_paths() {
+  for (const auto& address : addresses_) {
+    std::string none;  // asked for no access, it cannot fail
+    address->acceptor().socket().take_path(std::nullopt, none);
+  }
+}
+
 void Listener::leave(const std::set<AddressId>& ids) {
   addresses_.remove_if([&ids](const auto& address) {
     if (ids.count(address->id()) == 0) return false;

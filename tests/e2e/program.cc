@@ -21,7 +21,8 @@ namespace {
 constexpr milliseconds kLook(1);
 
 // In the child, between fork and exec: only what a signal handler may call.
-[[noreturn]] void become(char* const* arguments, std::size_t descriptors, int output, int errors) {
+[[noreturn]] void become(char* const* arguments, char* const* environment, std::size_t descriptors,
+                         int output, int errors) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::dup2(output, STDOUT_FILENO);
   ::dup2(errors, STDERR_FILENO);
@@ -29,8 +30,15 @@ constexpr milliseconds kLook(1);
     const rlimit limit{descriptors, descriptors};
     ::setrlimit(RLIMIT_NOFILE, &limit);
   }
-  ::execv(WEIR_BINARY, arguments);
+  ::execve(arguments[0], arguments, environment);
   ::_exit(126);
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> result;
+  for (std::string& text : texts) result.push_back(text.data());
+  result.push_back(nullptr);
+  return result;
 }
 
 PeerDescriptor file_for(int given, const std::string& path) {
@@ -41,15 +49,18 @@ PeerDescriptor file_for(int given, const std::string& path) {
 }  // namespace
 
 Program::Program(const Options& options, At at) {
-  std::vector<std::string> words{"weir"};
+  std::vector<std::string> words{options.path.empty() ? WEIR_BINARY : options.path};
   words.insert(words.end(), options.arguments.begin(), options.arguments.end());
-  std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
+  std::vector<std::string> variables = options.environment;
+  for (char** each = environ; *each != nullptr; ++each) variables.emplace_back(*each);
+  const std::vector<char*> arguments = pointers(words);
+  const std::vector<char*> environment = pointers(variables);
   const PeerDescriptor output = file_for(options.output, folder_.file("stdout"));
   const PeerDescriptor errors = file_for(options.errors, folder_.file("stderr"));
   pid_ = ::fork();
-  if (pid_ == 0) become(pointers.data(), options.descriptors, output.get(), errors.get());
+  if (pid_ == 0) {
+    become(arguments.data(), environment.data(), options.descriptors, output.get(), errors.get());
+  }
   if (pid_ < 0) throw ScriptFailure("fork", at);
 }
 

@@ -19,10 +19,12 @@ namespace weir::e2e {
 class Program {
  public:
   struct Options {
-    std::vector<std::string> arguments = {};  // after the program's name
-    std::size_t descriptors = 0;              // their limit, soft and hard; 0 = as here
-    int output = -1;                          // its stdout; -1 = a file, read by output()
-    int errors = -1;                          // its stderr; -1 = a file, read by errors()
+    std::vector<std::string> arguments = {};    // after the program's name
+    std::size_t descriptors = 0;                // their limit, soft and hard; 0 = as here
+    int output = -1;                            // its stdout; -1 = a file, read by output()
+    int errors = -1;                            // its stderr; -1 = a file, read by errors()
+    std::string path = {};                      // of the program; empty = the one that was built
+    std::vector<std::string> environment = {};  // `NAME=VALUE`, beside the test's own
   };
 
   explicit Program(const Options& options, At at = At::here());
@@ -40,6 +42,7 @@ class Program {
   // Waits until stderr contains `text` (with errors() a file).
   void wait_for_error_text(const std::string& text, At at = At::here());
 
+  pid_t pid() const { return pid_; }
   // As the kernel counts.
   std::size_t descriptors() const;
   milliseconds cpu_time() const;

@@ -187,3 +187,36 @@ TEST_CASE("accept errors carry the words of the metric") {
   CHECK(name(AcceptError::aborted) == "aborted");
   CHECK(name(AcceptError::other) == "other");
 }
+
+TEST_CASE("while it is held it accepts nobody, and goes on with all who have come") {
+  Reception reception;
+  reception.acceptor.hold();
+  const auto clients = reception.clients(5);
+  turn_for(reception.loop, 50ms);
+  CHECK(reception.accepted.empty());
+  CHECK(reception.errors.empty());
+  reception.acceptor.go_on();
+  CHECK(turn_until(reception.loop, [&] { return reception.accepted.size() == 5; }));
+}
+
+TEST_CASE("held in a pause it stays silent when that is over") {
+  Reception reception;
+  reception.room = 0;
+  const auto clients = reception.clients(1);
+  CHECK(turn_until(reception.loop, [&] { return !reception.errors.empty(); }));
+  reception.acceptor.hold();
+  reception.room = 10;
+  turn_for(reception.loop, 120ms);
+  CHECK(reception.accepted.empty());
+  reception.acceptor.go_on();
+  CHECK(turn_until(reception.loop, [&] { return reception.accepted.size() == 1; }));
+}
+
+TEST_CASE("a drain after a hold hands over who waits") {
+  Reception reception;
+  reception.acceptor.hold();
+  const auto clients = reception.clients(3);
+  reception.acceptor.drain();
+  CHECK(turn_until(reception.loop, [&] { return reception.drained; }));
+  CHECK(reception.accepted.size() == 3);
+}

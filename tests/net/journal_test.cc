@@ -43,3 +43,26 @@ TEST_CASE("an event of a moment gone by bears the time of day of that moment") {
   CHECK(at >= before - 61s);
   CHECK(at <= wall_now() - 59s);
 }
+
+TEST_CASE("a journal takes up the events of another, and counts on from there") {
+  Journal before;
+  for (int i = 0; i < 3; ++i) before.add(EventKind::kill, "orders", "", std::to_string(i), "x");
+  Journal journal;
+  journal.restore(before.since(1));
+  CHECK(journal.last() == 3);
+  journal.add(EventKind::upgrade, "", "", "done", "");
+  const auto events = journal.since(0);
+  REQUIRE(events.size() == 3);
+  CHECK(events[0].seq == 2);
+  CHECK(events[0].to == "1");
+  CHECK(events[0].at == before.since(1)[0].at);
+  CHECK(events[2].seq == 4);
+  CHECK(events[2].kind == EventKind::upgrade);
+}
+
+TEST_CASE("a journal that takes up nothing begins with 1") {
+  Journal journal;
+  journal.restore({});
+  journal.add(EventKind::reload, "", "", "done", "");
+  CHECK(journal.last() == 1);
+}

@@ -179,3 +179,27 @@ TEST_CASE("that checks end does not close the circuit that dials have opened") {
   story.health.set_options(std::nullopt);
   CHECK(story.seen().phase == CircuitPhase::open);
 }
+
+TEST_CASE("a backend that was unhealthy elsewhere is unhealthy here until enough checks succeed") {
+  Story story;
+  story.trip();
+  story.health.restore_unhealthy();
+  CHECK_FALSE(story.health.healthy());
+  CHECK(story.health.status().state == HealthState::unhealthy);
+  CHECK(story.seen().phase == CircuitPhase::open);  // that is not its business
+  story.checks(1, DialOutcome::connected);
+  CHECK_FALSE(story.health.healthy());
+  story.checks(1, DialOutcome::refused);
+  story.checks(1, DialOutcome::connected);
+  CHECK_FALSE(story.health.healthy());
+  story.checks(1, DialOutcome::connected);
+  CHECK(story.health.healthy());
+  CHECK(story.seen().phase == CircuitPhase::closed);
+}
+
+TEST_CASE("a backend that is not checked any more is healthy, whatever it was elsewhere") {
+  core::Circuit circuit({}, 1);
+  BackendHealth health(std::nullopt, circuit, "orders", "pg-a");
+  health.restore_unhealthy();
+  CHECK(health.healthy());
+}

@@ -224,3 +224,43 @@ TEST_CASE("other limits hold from then on, and what is open stays as it is") {
   backend.retune(options(7), resilience, std::nullopt, {});
   CHECK(backend.limit() == 7);  // its own replaces the pool's
 }
+
+TEST_CASE("places that another process has are left to it") {
+  Backend backend(options(3), {}, "orders", 1, 1);
+  backend.set_taken_elsewhere(2);
+  CHECK_FALSE(backend.at_capacity());
+  const BackendLease only = backend.claim();
+  CHECK(only);
+  CHECK(backend.at_capacity());
+  CHECK(backend.occupancy().full);
+  CHECK_FALSE(backend.claim());
+  backend.set_taken_elsewhere(1);
+  CHECK(backend.claim());
+  backend.set_taken_elsewhere(UINT32_MAX);
+  CHECK_FALSE(backend.claim());
+  backend.take_from_elsewhere(UINT32_MAX - 1);
+  CHECK(backend.claim());
+  backend.take_from_elsewhere(5);  // more than are there
+  const BackendLease second = backend.claim();
+  const BackendLease third = backend.claim();
+  CHECK(third);
+  CHECK_FALSE(backend.claim());
+}
+
+TEST_CASE("a ceiling holds below the limit, and is none where there is no limit") {
+  Backend backend(options(3), {}, "orders", 1, 1);
+  BackendLease first = backend.claim();
+  backend.set_ceiling(1);
+  CHECK_FALSE(backend.claim());
+  first = {};
+  CHECK(backend.claim());
+  backend.set_ceiling(0);
+  CHECK_FALSE(backend.claim());
+  backend.set_ceiling(UINT32_MAX);
+  CHECK(backend.claim());
+
+  Backend unlimited(options(0), {}, "orders", 1, 1);
+  unlimited.set_ceiling(0);
+  unlimited.set_taken_elsewhere(100);
+  CHECK(unlimited.claim());
+}

@@ -47,6 +47,8 @@ class ApiServer {
   // one's from here on.
   net::ListenSocket share() const;
   void leave();
+  // The other way round. False, and `error` says why, when it cannot have this access.
+  [[nodiscard]] bool take_path(const net::FileAccess& access, std::string& error);
 
   // Where it listens, with the port that was chosen for port 0.
   net::SocketAddress address() const;

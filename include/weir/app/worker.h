@@ -84,6 +84,8 @@ class Worker {
   [[nodiscard]] std::future<std::uint64_t> hold();
   [[nodiscard]] std::future<void> go_on();
   [[nodiscard]] std::future<void> leave(std::set<proxy::AddressId> ids);
+  // The other way round: the files of its unix sockets are ours to remove.
+  [[nodiscard]] std::future<void> take_paths();
 
   // Stops accepting; calls `drained` on this worker's thread once no session is left. Any thread.
   void drain(std::function<void()> drained);

@@ -72,6 +72,8 @@ class Admission {
   // So many of the slots are in use by another process, which drains: only the rest are granted
   // here, perhaps none. Fewer than before grants what is free again, in order.
   void set_taken_elsewhere(std::uint32_t slots);
+  // So many of those are ours from here on.
+  void take_from_elsewhere(std::uint32_t slots);
 
   // Refuses those who wait with this generation as `upstream_unavailable`. It remembers nothing:
   // the caller sees to it that no more of them come.

@@ -42,6 +42,8 @@ class Channel {
   bool send(std::string_view text, core::Duration patience, std::span<const int> descriptors = {});
   // Waits for one; nothing: none came whole in time, and the channel is closed.
   std::optional<Message> receive(core::Duration patience);
+  // It is closed because the other end is.
+  bool peer_gone() const { return peer_gone_; }
   // Nothing of a next message has been read.
   bool between_messages() const { return pending_.empty() && received_.empty(); }
   // One that has come whole by now. The channel may turn out to be closed.
@@ -54,6 +56,7 @@ class Channel {
   std::optional<Message> take();
 
   Descriptor end_;
+  bool peer_gone_ = false;
   std::string pending_;
   std::deque<Descriptor> received_;
 };

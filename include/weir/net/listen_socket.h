@@ -44,13 +44,16 @@ class ListenSocket {
   [[nodiscard]] static ListenSocket open(const core::Endpoint& endpoint,
                                          const ListenOptions& options, std::string& error);
 
-  // One that another process bound and listens on, and hands over: its path is ours from here on.
-  // Empty if it is no listening stream socket.
+  // One that another process bound and listens on, and hands over. Its path stays that one's to
+  // remove until take_path(). Empty if it is no listening stream socket.
   [[nodiscard]] static ListenSocket adopt(Descriptor descriptor);
 
   // A second descriptor of the same socket, for another worker; it does not own the path.
   [[nodiscard]] ListenSocket share() const;
-  // The path is somebody else's to remove from here on.
+  // The path of a unix socket is ours to remove from here on, and has this access; none = as it is.
+  // False, and `error` says why, when it cannot have it.
+  bool take_path(const std::optional<FileAccess>& access, std::string& error);
+  // It is somebody else's to remove from here on.
   void disown() { owned_path_.clear(); }
   // `[::]` that takes IPv6 only.
   bool ipv6_only() const;

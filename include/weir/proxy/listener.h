@@ -46,6 +46,7 @@ class Listener {
   void go_on();
   // Leaves those of its addresses to another process that has them too: who waits there waits on.
   void leave(const std::set<AddressId>& ids);
+  void take_paths();
   // Ends listening there. What already waits in the accept queue is served.
   void stop(AddressId id);
   // Ends listening everywhere, likewise; then calls `gone`, perhaps at once, as its last act.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -128,6 +129,11 @@ class Backend {
   // that has; the one that goes takes no more than its ceiling, whoever it may still dial for.
   void set_taken_elsewhere(std::uint32_t places) {
     elsewhere_.store(places, std::memory_order_relaxed);
+  }
+  // So many of those are ours from here on; the ceiling stays. Not at once with the above.
+  void take_from_elsewhere(std::uint32_t places) {
+    const std::uint32_t there = elsewhere_.load(std::memory_order_relaxed);
+    elsewhere_.store(there - std::min(places, there), std::memory_order_relaxed);
   }
   void set_ceiling(std::uint32_t places) { ceiling_.store(places, std::memory_order_relaxed); }
   [[nodiscard]] GaugeGuard count_dial() { return GaugeGuard(dialing_); }
