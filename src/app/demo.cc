@@ -20,8 +20,7 @@
 namespace weir::app {
 namespace {
 
-// Where the demo is, if it can be. All below the ports that the kernel gives to connections: a
-// backend that does not listen for a while finds its port again.
+// Where the demo is, if it can be. All below the ports that the kernel gives to connections.
 constexpr std::uint16_t kClients = 7432;
 constexpr std::uint16_t kOrders = 7433;
 constexpr std::uint16_t kFirstBackend = 7441;

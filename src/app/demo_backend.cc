@@ -1,5 +1,7 @@
 #include "app/demo_backend.h"
 
+#include <sys/socket.h>
+
 #include <array>
 #include <chrono>
 #include <utility>
@@ -9,6 +11,17 @@ namespace {
 
 constexpr std::array kMoods = {Mood::fine, Mood::slow, Mood::hang, Mood::refuse};
 constexpr std::chrono::milliseconds kSlowly(500);
+
+// A port that is bound, and nobody listens: it refuses, and nobody else can have it. Empty = the
+// kernel will not have it.
+net::Descriptor refusing(const core::Endpoint& endpoint) {
+  const net::SocketAddress address = net::SocketAddress::from(endpoint);
+  net::Descriptor bound(::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const int on = 1;  // beside the socket that still listens
+  ::setsockopt(bound.get(), SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
+  if (::bind(bound.get(), address.generic(), address.length()) != 0) return {};
+  return bound;
+}
 
 }  // namespace
 
@@ -96,13 +109,18 @@ void DemoBackend::listen(net::ListenSocket socket) {
 }
 
 std::string DemoBackend::set(Mood mood) {
-  if (mood == Mood::refuse) {
+  if (mood == Mood::refuse && acceptor_) {
+    refusing_ = refusing(endpoint_);
+    if (!refusing_) return endpoint_.text() + ": cannot keep the port";
     acceptor_.reset();
-  } else if (!acceptor_) {
+  } else if (mood != Mood::refuse && !acceptor_) {
     std::string error;
-    net::ListenSocket socket = net::ListenSocket::open(endpoint_, {}, error);
+    net::ListenOptions options;
+    options.port = net::Port::join;
+    net::ListenSocket socket = net::ListenSocket::open(endpoint_, options, error);
     if (!socket) return endpoint_.text() + ": " + error;
     listen(std::move(socket));
+    refusing_.reset();
   }
   mood_ = mood;
   for (Client& client : clients_) client.on_ready();

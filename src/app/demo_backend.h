@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "weir/net/acceptor.h"
+#include "weir/net/descriptor.h"
 #include "weir/net/listen_socket.h"
 #include "weir/net/loop.h"
 #include "weir/net/socket.h"
@@ -53,7 +54,8 @@ class DemoBackend final : net::Acceptor::Owner {
   const core::Endpoint endpoint_;
   Mood mood_ = Mood::fine;
   std::list<Client> clients_;
-  std::optional<net::Acceptor> acceptor_;
+  std::optional<net::Acceptor> acceptor_;  // none while it refuses
+  net::Descriptor refusing_;               // keeps the port meanwhile
 };
 
 }  // namespace weir::app

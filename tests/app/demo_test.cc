@@ -173,6 +173,20 @@ TEST_CASE("a demo backend refuses by order, keeps whom it has, and is back by or
   CHECK(line_from(late).starts_with("backend a"));
 }
 
+TEST_CASE("a demo backend that refuses keeps its port, so that another demo cannot come there") {
+  const Demo demo({"a"}, Demo::Traffic::none);
+  const std::string address = demo.backends()[0].second;
+  for (int round = 0; round < 3; ++round) {
+    order(demo, "a refuse");
+    order(demo, "a refuse");
+    std::string error;
+    CHECK(!ListenSocket::open(core::parse_endpoint(address).endpoint, {}, error));
+    order(demo, "a fine");
+    Peer client = connect_to(address_of(address));
+    CHECK(line_from(client).starts_with("backend a"));
+  }
+}
+
 TEST_CASE("a demo backend hangs by order: it accepts and says nothing until it is mended") {
   const Demo demo({"a"}, Demo::Traffic::none);
   order(demo, "a hang");

@@ -76,7 +76,8 @@ class Browser:
             if answer.get("id") == self._count:
                 if "error" in answer:
                     raise AssertionError(f"{method}: {answer['error']}")
-                return answer["result"]
+                result: Json = answer["result"]
+                return result
             self._note(answer)
 
     def _receive(self, deadline: float, what: str) -> Json:
@@ -89,7 +90,8 @@ class Browser:
                 raise AssertionError(f"Chromium has ended before it answered {what}")
             self._pending += more
         message, _, self._pending = self._pending.partition(b"\0")
-        return json.loads(message)
+        event: Json = json.loads(message)
+        return event
 
     def _note(self, event: Json) -> None:
         method, told = event.get("method"), event.get("params", {})
@@ -119,7 +121,7 @@ class Browser:
         return result["result"].get("value")
 
     def text(self) -> str:
-        return self.evaluate("document.body ? document.body.innerText : ''")
+        return str(self.evaluate("document.body ? document.body.innerText : ''"))
 
     def screenshot(self, file: Path) -> None:
         """All of the page, also what has to be scrolled to."""
