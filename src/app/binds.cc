@@ -49,9 +49,15 @@ Rebinding::Held* Rebinding::find(const Endpoint& endpoint, bool ipv6_only,
   return found == held_.end() ? nullptr : &*found;
 }
 
-bool Rebinding::port_is_ours(std::uint16_t port) const {
-  const auto has_it = [port](const Bind& bind) {
-    return is_tcp(bind.written) && bind.written.port == port;
+// Whether a socket of ours is where this one would be, as `0.0.0.0` is beside any address of its
+// port. Another program's may be at other addresses of the port: that is not ours to join.
+bool Rebinding::overlaps_ours(const Endpoint& wanted) const {
+  const auto all = [](const Endpoint& endpoint) {
+    return endpoint.host == "0.0.0.0" || endpoint.host == "::";
+  };
+  const auto has_it = [&](const Bind& bind) {
+    return is_tcp(bind.written) && bind.written.port == wanted.port &&
+           (bind.written.host == wanted.host || all(bind.written) || all(wanted));
   };
   return std::any_of(closing_.begin(), closing_.end(), has_it) ||
          std::any_of(held_.begin(), held_.end(),
@@ -59,7 +65,7 @@ bool Rebinding::port_is_ours(std::uint16_t port) const {
 }
 
 bool Rebinding::joins_ours(const Endpoint& endpoint) const {
-  return is_tcp(endpoint) && endpoint.port != 0 && port_is_ours(endpoint.port);
+  return is_tcp(endpoint) && endpoint.port != 0 && overlaps_ours(endpoint);
 }
 
 std::vector<Bind> Rebinding::closed() const {

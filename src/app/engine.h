@@ -18,6 +18,8 @@ struct Engine {
   net::Journal& journal;
   // Once the workers have ended nobody would answer.
   bool ended = false;
+  // On its way to its end: nothing begins any more.
+  bool draining = false;
 };
 
 }  // namespace weir::app

@@ -86,11 +86,13 @@ Instance::Parts::Parts(const config::Configuration& configuration, const Origin&
   if (upgrade) {
     origin.inheritance->sockets() = std::move(inherited_);
     const State state = origin.inheritance->take_over();
+    inherited_ = std::move(origin.inheritance->sockets());
     restore(state);
     const std::uint64_t each = worker_count_;
     last_session = (state.last_session + each - 1) / each * each;
   }
   for (const Rebinding::Inherited& each : inherited_) {
+    if (upgrade) break;  // the process before drains it
     net::log(LogLevel::warning, "weir", "a socket was passed on that no listener binds: {}",
              each.socket.address().text());
   }
@@ -181,6 +183,10 @@ void Instance::Parts::size_descriptors() {
       own_descriptors_ + kReservedDescriptors + serving_.descriptors() +
       Doors::descriptors(in_force_.app, Doors::most_connections(descriptor_limit_));
   const std::size_t room = descriptor_limit_ > kept ? descriptor_limit_ - kept : 0;
+  if (descriptors_ && room < net::DescriptorShare::kPerSession) {
+    net::log(LogLevel::error, "weir", "the descriptor limit of {} leaves no room for a session",
+             descriptor_limit_);
+  }
   if (descriptors_) return descriptors_->set_capacity(room);
   if (room < net::DescriptorShare::kPerSession) {
     throw StartError("the descriptor limit of " + std::to_string(descriptor_limit_) +
@@ -298,7 +304,8 @@ void Instance::Parts::drain(const std::string& cause) {
 
 // After an upgrade those who wait wait on: they were here first, and the new process knows it.
 void Instance::Parts::begin_drain(const std::string& cause) {
-  draining_ = true;
+  if (std::exchange(draining_, true)) return;
+  engine_.draining = true;
   const core::Duration bound = in_force_.app.shutdown_deadline;
   const std::string left =
       fmt::format("{} sessions have {}", own_snapshot().sessions,

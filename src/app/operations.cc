@@ -97,29 +97,34 @@ bool Operations::enable(const std::string& pool, const std::string& backend) {
   return true;
 }
 
-// What changes a circuit's phase has its event from the circuit.
+// What changes a circuit's phase has its event from the circuit; what does not has one from here.
 bool Operations::order(const std::string& pool, const std::string& backend,
                        admin::CircuitOrder order) {
   const std::shared_ptr<upstream::Backend> there = find(pool, backend);
   if (!there) return false;
   const core::TimePoint now = engine_.control.refresh_now();
+  const std::uint64_t epoch = there->circuit().status(now).epoch;
+  const char* what = "";
   switch (order) {
     case admin::CircuitOrder::open:
       there->circuit().force_open(now);
-      tell(net::EventKind::circuit, pool, backend, "forced_open", kOperator);
+      what = "forced_open";
       break;
     case admin::CircuitOrder::close:
       there->circuit().close(now);
-      tell(net::EventKind::circuit, pool, backend, "closed", kOperator);
+      what = "closed";
       break;
     case admin::CircuitOrder::bypass:
       there->circuit().bypass();
-      tell(net::EventKind::circuit, pool, backend, "bypassed", kOperator);
+      what = "bypassed";
       break;
     case admin::CircuitOrder::automatic:
       there->circuit().automatic(now);
-      tell(net::EventKind::circuit, pool, backend, "automatic", kOperator);
+      what = "automatic";
       break;
+  }
+  if (there->circuit().status(now).epoch == epoch) {
+    tell(net::EventKind::circuit, pool, backend, what, kOperator);
   }
   return true;
 }
@@ -211,6 +216,7 @@ void Operations::set_duty(const std::string& pool, const std::string& backend,
                           bool takes_sessions) {
   const std::shared_ptr<upstream::Backend> there = find(pool, backend);
   if (!there) return;
+  forget_drain(*there);
   upstream::Duty duty;
   duty.disabled = !takes_sessions;
   there->set_duty(duty);
@@ -234,7 +240,7 @@ void Operations::forget_drain(const upstream::Backend& backend) {
 
 bool Operations::tidy() {
   drains_.remove_if([this](const Drain& drain) {
-    if (!drain.backend->deserted()) return false;
+    if (!drain.backend->deserted() || drain.backend->taken_elsewhere() > 0) return false;
     tell(net::EventKind::drain, drain.pool, drain.backend->name(), "drained",
          "its last session has ended");
     return true;

@@ -78,13 +78,14 @@ void Predecessors::on_readable(Process& process) {
 void Predecessors::take(Process& process, const std::string& text) {
   try {
     Report report = read_report(text);
-    admin::Snapshot snapshot = admin::Snapshot::from_json(report.snapshot);
+    std::optional<admin::Snapshot> all;  // of all counts it tells now and then
+    if (!report.snapshot.empty()) all = admin::Snapshot::from_json(report.snapshot);
     const Report before = std::exchange(process.report, std::move(report));
     std::erase_if(process.gifts,
                   [&process](const Errand& gift) { return gift.number <= process.report.gifts; });
     {
       const std::lock_guard lock(mutex_);
-      process.snapshot = std::move(snapshot);
+      if (all) process.snapshot = std::move(*all);
     }
     pass_on(process, before);
   } catch (const std::exception& error) {
@@ -132,15 +133,18 @@ void Predecessors::bury_dead() {
   for (Process& process : processes_) {
     if (!process.channel) pass_on(process, std::exchange(process.report, {}));
   }
-  processes_.remove_if([this](Process& process) {
+  const auto buried = [this](Process& process) {
     if (process.channel) return false;
     process.watch.reset();
-    const std::lock_guard lock(mutex_);
     past_.push_back(std::move(process.snapshot));
     net::log(net::LogLevel::info, "upgrade", "a process before this one has ended");
     journal_.add(net::EventKind::upgrade, "", "", "ended", "a process before this one");
     return true;
-  });
+  };
+  {
+    const std::lock_guard lock(mutex_);
+    processes_.remove_if(buried);
+  }
   apply();
 }
 
@@ -188,6 +192,7 @@ std::uint64_t Predecessors::sessions() const {
 
 Answer Predecessors::ask(const Errand& errand) {
   Answer all;
+  if (held_) return all;  // the next process may be reading already
   for (Process& process : processes_) {
     process.channel.send(text(errand), kPatience);
     while (auto message = process.channel.receive(kPatience)) {
@@ -235,7 +240,10 @@ void Predecessors::let_go() {
 
 void Predecessors::go_on() {
   held_ = false;
-  for (Process& process : processes_) watch(process);
+  for (Process& process : processes_) {
+    if (process.channel) watch(process);
+  }
+  bury_.arm(loop_.refresh_now());
 }
 
 }  // namespace weir::app

@@ -85,21 +85,24 @@ admin::Reload Reloading::reload(config::LoadResult loaded, const std::string& ca
 std::optional<config::Problem> Reloading::open(const config::LoadResult& loaded,
                                                std::optional<net::LineTarget>& access_log) {
   const config::Configuration& next = *loaded.configuration;
+  // Listeners last: once their sockets listen, clients may wait there.
+  if (const auto failure = process_.listen_http(next)) {
+    return loaded.problem("http.listen", *failure);
+  }
+  const auto as_it_was = [this] { static_cast<void>(process_.listen_http(in_force_)); };
   if (next.app.access_log != in_force_.app.access_log) {
     try {
       access_log = net::LineTarget::open(next.app.access_log);
     } catch (const std::system_error& error) {
+      as_it_was();
       return loaded.problem("log.access", fmt::format("cannot open {}: {}", next.app.access_log,
                                                       error.code().message()));
     }
   }
   if (const auto failure = engine_.serving.prepare(next)) {
+    as_it_was();
     return loaded.problem(fmt::format("listeners[{}].bind[{}]", failure->listener, failure->bind),
                           failure->message);
-  }
-  if (const auto failure = process_.listen_http(next)) {
-    engine_.serving.give_up();
-    return loaded.problem("http.listen", *failure);
   }
   return std::nullopt;
 }

@@ -24,8 +24,8 @@ class Reloading {
     std::function<void(const config::Configuration&)> adopt;
     // Opens what `http.listen` names, if it changes; answers why it cannot.
     std::function<std::optional<std::string>(const config::Configuration&)> listen_http;
-    // Why there can be no reload now, or nothing. On its way to its end weir opens nothing any more;
-    // and a process that is to follow may have read the file already, and has our sockets.
+    // Why there can be no reload now, or nothing. On its way to its end weir opens nothing any
+    // more; and a process that is to follow may have read the file already, and has our sockets.
     std::function<std::string()> why_not_now;
   };
 

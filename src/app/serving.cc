@@ -238,7 +238,14 @@ bool Serving::tidy() {
     }
     more = more || !pool->state().removed().empty();
   }
-  std::erase_if(removed_pools_, [](const auto& pool) { return deserted(*pool); });
+  std::erase_if(removed_pools_, [this](const auto& pool) {
+    // Clients may still come by a listener that is closing.
+    const bool reachable =
+        std::any_of(leaving_.begin(), leaving_.end(), [&](const Leaving& leaving) {
+          return not_gone_.count(leaving.state.get()) > 0 && leaving.pool == pool;
+        });
+    return !reachable && deserted(*pool);
+  });
   std::erase_if(leaving_, [this](const Leaving& leaving) {
     return not_gone_.count(leaving.state.get()) == 0 && leaving.state->connections() == 0;
   });
@@ -295,6 +302,10 @@ void Serving::append(admin::Snapshot& snapshot) const {
   for (const auto& pool : removed_pools_) {
     snapshot.pools.push_back(pool->snapshot(snapshot.taken));
     snapshot.pools.back().removed = true;
+    for (admin::Snapshot::Backend& backend : snapshot.pools.back().backends) {
+      backend.removed = backend.draining = true;
+      backend.state = upstream::BackendState::draining;
+    }
   }
 }
 

@@ -28,6 +28,7 @@ constexpr std::chrono::seconds kSend(2);
 
 // How far behind the new process's knowledge of our counts may be, which only makes it careful.
 constexpr std::chrono::milliseconds kReportEvery(10);
+constexpr std::chrono::seconds kAllEvery(1);
 
 // It may find out at last what keeps it from it.
 std::string why_it_does_not_serve(const std::string& text) {
@@ -49,7 +50,7 @@ Succession::Succession(Engine& engine, Process process)
 Succession::~Succession() = default;
 
 std::string Succession::why_not() const {
-  if (phase_ == Phase::over || engine_.ended) return "this process drains already";
+  if (engine_.draining || engine_.ended) return "this process drains already";
   if (phase_ != Phase::idle) return "one is under way";
   if (process_.program.path.empty())
     return "there is no program to start: this is a demo or a test";
@@ -65,6 +66,8 @@ void Succession::begin() {
     engine_.journal.add(net::EventKind::upgrade, "", "", "refused", why);
     return;
   }
+  clean_up_.cancel();
+  clean_up();
   failed_ = false;
   auto [ours, theirs] = net::Channel::make();
   if (!ours) return fail("there are no descriptors left");
@@ -151,7 +154,9 @@ void Succession::on_ready(const std::string& text) {
   for (const auto& worker : engine_.workers) held.push_back(worker->hold());
   for (auto& each : held) last_session_ = std::max(last_session_, each.get());
   const Predecessors::Handed handed = process_.predecessors.hold();
-  reported_ = app::text(report());
+  Report first = report();
+  first.snapshot = process_.snapshot().json();
+  reported_ = app::text(first);
   bool sent = channel_.send(app::text(state()), kSend, handed.channels);
   sent = sent && channel_.send(reported_, kSend);
   for (const Report& each : handed.reports) sent = sent && channel_.send(app::text(each), kSend);
@@ -190,7 +195,7 @@ void Succession::on_errand(const std::string& text) {
     const Errand errand = read_errand(text);
     if (errand.kind == Errand::Kind::give) {
       take_gift(errand);
-      return send_report();
+      return send_report(false);
     }
     answer = run(errand);
   } catch (const std::exception& error) {
@@ -226,11 +231,15 @@ Answer Succession::run(const Errand& errand) {
     case Errand::Kind::give:
       break;  // not answered
   }
-  send_report();
+  send_report(true);
   return answer;
 }
 
+// A process that was kept from its work may find both: the time is over, and the message is here.
 void Succession::on_timer() {
+  const Phase before = phase_;
+  if (before == Phase::preparing || before == Phase::handing_over) on_message();
+  if (phase_ != before) return;
   switch (phase_) {
     case Phase::idle:
       return;
@@ -239,21 +248,31 @@ void Succession::on_timer() {
     case Phase::handing_over:
       return fail("it did not begin to serve in time");
     case Phase::over:
-      send_report();
+      send_report(false);
       timer_.arm(engine_.control.refresh_now() + kReportEvery);
   }
 }
 
-void Succession::send_report() {
+// All counts are much to say: every second, and when an operator has asked.
+void Succession::send_report(bool all) {
   if (!channel_) return;
-  std::string now = app::text(report());
-  if (now == reported_) return;
-  reported_ = std::move(now);
-  channel_.send(reported_, kSend);
+  Report now = report();
+  std::string places = app::text(now);
+  const core::TimePoint moment = engine_.control.refresh_now();
+  all = all || moment >= all_told_ + kAllEvery;
+  if (!all && places == reported_) return;
+  reported_ = std::move(places);
+  if (!all) {
+    channel_.send(reported_, kSend);
+    return;
+  }
+  all_told_ = moment;
+  now.snapshot = process_.snapshot().json();
+  channel_.send(app::text(now), kSend);
 }
 
 void Succession::last_report() {
-  if (phase_ == Phase::over) send_report();
+  if (phase_ == Phase::over) send_report(true);
 }
 
 // From anywhere before the new process serves: back to how it was.

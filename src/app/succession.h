@@ -78,7 +78,7 @@ class Succession {
   State state();
   Report report();
   std::uint32_t places(const upstream::Backend& backend, std::uint32_t undialled, bool waits);
-  void send_report();
+  void send_report(bool all);
   Answer run(const Errand& errand);
   void take_gift(const Errand& gift);
 
@@ -104,6 +104,7 @@ class Succession {
   std::uint64_t last_session_ = 0;
   std::map<const upstream::Backend*, std::uint32_t> ceilings_;
   std::string reported_;
+  core::TimePoint all_told_{};
   std::uint64_t gifts_ = 0;
 };
 

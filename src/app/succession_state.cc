@@ -47,17 +47,23 @@ Report Succession::report() {
     const core::AdmissionSnapshot admission = pool->admission().snapshot();
     report.pools.push_back({name, static_cast<std::uint32_t>(admission.active),
                             static_cast<std::uint32_t>(admission.pending)});
+    // Whoever dials may have to dial another; who is on a backend that was removed stays there.
     std::uint64_t dialled = 0;
-    for (const auto& backend : pool->backends()) dialled += backend->active();
+    std::vector<std::shared_ptr<upstream::Backend>> all(pool->backends().begin(),
+                                                        pool->backends().end());
+    for (auto& removed : pool->state().removed()) all.push_back(std::move(removed));
+    for (const auto& backend : all) {
+      const upstream::Backend::Occupancy now = backend->occupancy();
+      dialled += now.active - std::min(now.active, now.dialing);
+    }
     const auto undialled =
         static_cast<std::uint32_t>(admission.active - std::min(admission.active, dialled));
-    for (const auto& backend : pool->backends()) {
+    for (const auto& backend : all) {
       const std::uint32_t most = places(*backend, undialled, admission.pending > 0);
       backend->set_ceiling(most);
       report.backends.push_back({name, backend->name(), backend->address_text(), most});
     }
   }
-  report.snapshot = process_.snapshot().json();
   report.gifts = gifts_;
   return report;
 }

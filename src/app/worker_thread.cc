@@ -130,11 +130,13 @@ std::vector<Worker::Address> Worker::Thread::share() {
 
 std::uint64_t Worker::Thread::hold() {
   for (const auto& listener : listeners_) listener->hold();
+  for (const auto& listener : retiring_) listener->hold();
   return sessions_.last_id();
 }
 
 void Worker::Thread::go_on() {
   for (const auto& listener : listeners_) listener->go_on();
+  for (const auto& listener : retiring_) listener->go_on();
 }
 
 void Worker::Thread::leave(const std::set<proxy::AddressId>& ids) {

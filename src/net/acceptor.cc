@@ -144,7 +144,9 @@ void Acceptor::hold() {
 
 void Acceptor::go_on() {
   held_ = false;
-  if (poll_) start();
+  if (!poll_) return;
+  start();
+  if (settled_at_ != core::kNever) pause_.arm(loop_.now());  // a drain was under way
 }
 
 void Acceptor::drain() {

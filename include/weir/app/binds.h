@@ -80,7 +80,7 @@ class Rebinding {
   };
 
   Held* find(const core::Endpoint& endpoint, bool ipv6_only, const std::string* listener);
-  bool port_is_ours(std::uint16_t port) const;
+  bool overlaps_ours(const core::Endpoint& wanted) const;
   bool joins_ours(const core::Endpoint& endpoint) const;
   bool open_new(const proxy::ListenerOptions& listener, std::size_t place, std::size_t workers,
                 std::vector<Inherited>& inherited, Listener& to, std::string& error) const;
