@@ -24,6 +24,7 @@ struct HttpResponse {
   std::string body;
   std::string_view type = kJson;  // outlives the response
   std::string allow;              // of a 405: the methods that there are
+  bool last = false;              // the connection is closed after it
 };
 
 // An error in the one form that the API has: {"error":{"code":...,"message":...}}.

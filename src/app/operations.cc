@@ -209,6 +209,7 @@ void Operations::set_duty(const std::string& pool, const std::string& backend,
                           bool takes_sessions) {
   const std::shared_ptr<upstream::Backend> there = find(pool, backend);
   if (!there) return;
+  forget_drain(*there);  // its end is the other process's to see to
   upstream::Duty duty;
   duty.disabled = !takes_sessions;
   there->set_duty(duty);
@@ -232,7 +233,7 @@ void Operations::forget_drain(const upstream::Backend& backend) {
 
 bool Operations::tidy() {
   drains_.remove_if([this](const Drain& drain) {
-    if (!drain.backend->deserted()) return false;
+    if (!drain.backend->deserted() || drain.backend->taken_elsewhere() > 0) return false;
     tell(net::EventKind::drain, drain.pool, drain.backend->name(), "drained",
          "its last session has ended");
     return true;
