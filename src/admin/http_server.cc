@@ -223,7 +223,7 @@ HttpServer::HttpServer(net::Loop& loop, net::ListenSocket socket, const HttpOpti
       options_(options),
       handler_(std::move(handler)),
       timer_(loop, [this] { run(); }),
-      acceptor_(std::in_place, loop, std::move(socket), *this) {
+      acceptor_(new net::Acceptor(loop, std::move(socket), *this)) {
   const auto idle = std::chrono::ceil<std::chrono::seconds>(options_.idle).count();
   // No error log: it would complain of each unix socket that it cannot be told TCP_NODELAY. Of the
   // limit: those who leave are still counted for a moment.

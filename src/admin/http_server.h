@@ -4,7 +4,6 @@
 #include <functional>
 #include <list>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "admin/http_message.h"
@@ -84,7 +83,7 @@ class HttpServer final : net::Acceptor::Owner {
   std::unique_ptr<void, StopDaemon> daemon_;
   net::Timer timer_;
   std::unique_ptr<net::Watch> watch_;
-  std::optional<net::Acceptor> acceptor_;
+  std::unique_ptr<net::Acceptor> acceptor_;
 };
 
 }  // namespace weir::admin
