@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "admin/http_message.h"
 #include "admin/http_server.h"
 #include "admin/router.h"
 
@@ -38,9 +39,9 @@ bool ApiServer::listen(const core::Endpoint& endpoint, const net::FileAccess& ac
 }
 
 void ApiServer::serve(net::ListenSocket socket) {
-  server_ = std::make_unique<HttpServer>(
-      loop_, std::move(socket), options(scope_, most_connections_),
-      [router = router_.get()](const HttpRequest& request) { return router->answer(request); });
+  server_ =
+      std::make_unique<HttpServer>(loop_, std::move(socket), options(scope_, most_connections_),
+                                   [this](const HttpRequest& request) { return answer(request); });
 }
 
 net::ListenSocket ApiServer::share() const { return server_->socket().share(); }
@@ -49,7 +50,20 @@ bool ApiServer::take_path(const net::FileAccess& access, std::string& error) {
   return server_->socket().take_path(access, error);
 }
 
-void ApiServer::leave() { server_->socket().disown(); }
+void ApiServer::leave() {
+  left_ = true;
+  server_->leave();
+}
+
+// Who has asked already is told what there is to tell here; orders are for the other process.
+HttpResponse ApiServer::answer(const HttpRequest& request) {
+  HttpResponse response =
+      left_ && request.method != "GET"
+          ? error_response(503, "upgraded", "another process serves by now: ask once more")
+          : router_->answer(request);
+  response.last = left_;
+  return response;
+}
 
 net::SocketAddress ApiServer::address() const { return server_->address(); }
 

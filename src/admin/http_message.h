@@ -26,6 +26,7 @@ struct HttpResponse {
   std::string_view type = kJson;  // outlives the response
   std::string_view policy;        // Content-Security-Policy; outlives the response; empty = none
   std::string allow;              // of a 405: the methods that there are
+  bool last = false;              // the connection is closed after it
 };
 
 // An error in the one form that the API has: {"error":{"code":...,"message":...}}.

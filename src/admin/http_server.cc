@@ -56,6 +56,7 @@ MHD_Result queue(MHD_Connection* connection, HttpResponse answer) {
     add("Content-Security-Policy", answer.policy);
     add("Referrer-Policy", "no-referrer");
   }
+  if (answer.last) add(MHD_HTTP_HEADER_CONNECTION, "close");
   if (!answer.allow.empty()) add(MHD_HTTP_HEADER_ALLOW, answer.allow);
   const MHD_Result queued =
       MHD_queue_response(connection, static_cast<unsigned>(answer.status), response);
@@ -226,7 +227,7 @@ HttpServer::HttpServer(net::Loop& loop, net::ListenSocket socket, const HttpOpti
       options_(options),
       handler_(std::move(handler)),
       timer_(loop, [this] { run(); }),
-      acceptor_(loop, std::move(socket), *this) {
+      acceptor_(new net::Acceptor(loop, std::move(socket), *this)) {
   const auto idle = std::chrono::ceil<std::chrono::seconds>(options_.idle).count();
   // No error log: it would complain of each unix socket that it cannot be told TCP_NODELAY. Of the
   // limit: those who leave are still counted for a moment.
@@ -241,6 +242,11 @@ HttpServer::HttpServer(net::Loop& loop, net::ListenSocket socket, const HttpOpti
   const MHD_DaemonInfo* set =
       MHD_get_daemon_info(as_daemon(daemon_.get()), MHD_DAEMON_INFO_EPOLL_FD);
   watch_ = std::make_unique<net::Watch>(loop, set->epoll_fd, [this] { run(); });
+}
+
+void HttpServer::leave() {
+  acceptor_->socket().disown();
+  acceptor_.reset();
 }
 
 HttpServer::~HttpServer() {

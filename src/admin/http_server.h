@@ -48,8 +48,12 @@ class HttpServer final : net::Acceptor::Owner {
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  net::ListenSocket& socket() { return acceptor_.socket(); }
-  net::SocketAddress address() { return acceptor_.socket().address(); }
+  // Until leave().
+  net::ListenSocket& socket() { return acceptor_->socket(); }
+  net::SocketAddress address() { return acceptor_->socket().address(); }
+  // Accepts nobody any more: the socket, with its file and with whoever waits there, is another
+  // process's. Connections go on.
+  void leave();
   std::size_t connections() const { return connections_.size(); }
 
  private:
@@ -79,7 +83,7 @@ class HttpServer final : net::Acceptor::Owner {
   std::unique_ptr<void, StopDaemon> daemon_;
   net::Timer timer_;
   std::unique_ptr<net::Watch> watch_;
-  net::Acceptor acceptor_;
+  std::unique_ptr<net::Acceptor> acceptor_;
 };
 
 }  // namespace weir::admin

@@ -94,6 +94,7 @@ bool Rebinding::open_new(const proxy::ListenerOptions& listener, std::size_t pla
     opened.sockets[worker++ % workers].push_back(std::move(socket));
     joins = true;
   }
+  const bool handed_over = worker > 0;
   for (; worker < workers; ++worker) {
     if (worker > 0 && opened.sockets[0][0].is_unix()) {
       opened.sockets[worker].push_back(opened.sockets[0][0].share());
@@ -101,6 +102,11 @@ bool Rebinding::open_new(const proxy::ListenerOptions& listener, std::size_t pla
     }
     options.port = joins ? net::Port::join : net::Port::claim;
     net::ListenSocket socket = net::ListenSocket::open(bind, options, error);
+    if (!socket && handed_over) {
+      // Clients wait there since before others might join: they, and so the port, let nobody.
+      opened.sockets[worker].push_back(opened.sockets[0][0].share());
+      continue;
+    }
     if (!socket) return false;
     if (worker == 0) bind.port = socket.address().port();  // chosen by the kernel where it was 0
     joins = true;

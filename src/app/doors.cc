@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "app/file_access.h"
@@ -18,6 +19,9 @@ void make_default_folder() {
   constexpr mode_t kForAllToEnter = 0755;
   ::mkdir("/run/weir", kForAllToEnter);
 }
+
+// For requests that have come: they are answered in the next turns.
+constexpr std::chrono::seconds kAnswerWithin(1);
 
 // Empty when none is at this address.
 net::ListenSocket take_one(std::vector<Rebinding::Inherited>& inherited,
@@ -141,8 +145,11 @@ void Doors::take_paths(const AppOptions& options) {
 
 void Doors::leave(const std::set<std::string>& addresses) {
   for (Server* door : {&admin_, &http_}) {
-    if (*door && addresses.count((*door)->address().text()) > 0) (*door)->leave();
+    if (!*door || addresses.count((*door)->address().text()) == 0) continue;
+    (*door)->leave();
+    left_.push_back(std::move(*door));
   }
+  close_left_.arm(loop_.refresh_now() + kAnswerWithin);
   admin_.reset();
   http_.reset();
 }

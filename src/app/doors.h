@@ -24,7 +24,8 @@ class Doors {
       : loop_(loop),
         control_(control),
         most_connections_(most_connections),
-        close_(loop, [this] { before_.reset(); }) {}
+        close_(loop, [this] { before_.reset(); }),
+        close_left_(loop, [this] { left_.clear(); }) {}
 
   // Answers why one cannot be opened. An admin socket that nobody asked for, at its default place,
   // is only warned of: weir serves all the same.
@@ -40,7 +41,8 @@ class Doors {
   std::vector<net::ListenSocket> share() const;
   // The other way round: the admin socket's file is ours from here on, and has our access.
   void take_paths(const AppOptions& options);
-  // It has adopted what is at these addresses; the rest is closed as ever.
+  // It has adopted what is at these addresses; the rest is closed as ever. Who has asked there
+  // already is still answered.
   void leave(const std::set<std::string>& addresses);
 
   // Connections that the admin socket admits, of a process that may have so many descriptors: few
@@ -73,6 +75,8 @@ class Doors {
   std::optional<Next> next_;
   Server before_;  // it may be answering the very call that moves it, and goes in a later turn
   net::Timer close_;
+  std::vector<Server> left_;
+  net::Timer close_left_;
 };
 
 }  // namespace weir::app

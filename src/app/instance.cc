@@ -86,7 +86,7 @@ Instance::Parts::Parts(const config::Configuration& configuration, const Origin&
   if (upgrade) {
     origin.inheritance->sockets() = std::move(inherited_);
     const State state = origin.inheritance->take_over();
-    inherited_ = std::move(origin.inheritance->sockets());
+    inherited_ = std::move(origin.inheritance->sockets());  // those that are left
     restore(state);
     const std::uint64_t each = worker_count_;
     last_session = (state.last_session + each - 1) / each * each;

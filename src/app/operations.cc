@@ -216,7 +216,7 @@ void Operations::set_duty(const std::string& pool, const std::string& backend,
                           bool takes_sessions) {
   const std::shared_ptr<upstream::Backend> there = find(pool, backend);
   if (!there) return;
-  forget_drain(*there);
+  forget_drain(*there);  // its end is the other process's to see to
   upstream::Duty duty;
   duty.disabled = !takes_sessions;
   there->set_duty(duty);

@@ -23,7 +23,8 @@ constexpr const char* kAbout = "upgrade";
 
 // A new process loads a file and binds sockets: moments, unless its machine is overloaded.
 constexpr std::chrono::seconds kReadyIn(15);
-constexpr std::chrono::seconds kServesIn(15);
+// Clients wait meanwhile. It has all that it needs, and is to start threads.
+constexpr std::chrono::seconds kServesIn(5);
 constexpr std::chrono::seconds kSend(2);
 
 // How far behind the new process's knowledge of our counts may be, which only makes it careful.

@@ -119,6 +119,18 @@ TEST_CASE("more workers than sockets join the port with sockets of their own") {
   CHECK(after.accept_all() == 40);
 }
 
+// As a service manager makes it, without a word of others that are to join.
+TEST_CASE("a port that nobody may join is shared by all workers") {
+  Before before;
+  const net::Backlog plain;
+  net::Peer early = net::connect_to(plain.address());
+  before.inherited.push_back({0, net::ListenSocket::adopt(net::Descriptor(::dup(plain.fd())))});
+  After after(before, {plain.address().text()}, 3);
+  REQUIRE_FALSE(after.failure);
+  CHECK(after.counts() == std::vector<std::size_t>{1, 1, 1});
+  CHECK(after.accept_all() == 1);
+}
+
 TEST_CASE("a unix socket that was handed over is shared by all workers") {
   const net::ScratchFolder folder;
   Before before;

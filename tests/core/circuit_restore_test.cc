@@ -124,7 +124,8 @@ TEST_CASE("what is taken up can be taken up once more") {
   first.fails();
   Restored second(first);
   second.now += 1s;
-  Restored third(second);
+  CircuitStory& between = second;
+  Restored third(between);
   CHECK(third.status().open_until == first.status().open_until);
   CHECK(third.refused());
 }

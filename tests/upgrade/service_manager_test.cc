@@ -89,19 +89,14 @@ class Activation {
     }
   }
 
-  // A shell that gives them their places and their variables, and becomes weir.
+  // A program that gives them their places and their variables, and becomes weir.
   std::string script() const {
-    std::string text = "#!/bin/bash\n";
-    // Numbers up to the last place may be those of a socket that is yet to be moved.
-    for (std::size_t i = 0; i < sockets_.size(); ++i) {
-      text += fmt::format("exec {}<&{}\n", 100 + i, kFirst + i);
-    }
-    for (std::size_t i = 0; i < sockets_.size(); ++i) {
-      text += fmt::format("exec {}<&{} {}<&-\n", 3 + i, 100 + i, 100 + i);
-      text += fmt::format("exec {}<&-\n", kFirst + i);
-    }
-    return text + fmt::format("LISTEN_PID=$$ LISTEN_FDS={} exec {} \"$@\"\n", sockets_.size(),
-                              WEIR_BINARY);
+    return fmt::format(
+        "#!/usr/bin/python3\nimport os, sys\n"
+        "for i in range({0}):\n    os.dup2({1} + i, 3 + i)\n    os.close({1} + i)\n"
+        "os.environ['LISTEN_PID'] = str(os.getpid())\nos.environ['LISTEN_FDS'] = '{0}'\n"
+        "os.execv('{2}', sys.argv)\n",
+        sockets_.size(), kFirst, WEIR_BINARY);
   }
 
   // For the time in which the program is started.
@@ -193,7 +188,7 @@ TEST_CASE("service manager: the units in conf are what systemd takes them for") 
     write_file(folder.file(name), text);
   }
   const std::string said = folder.file("said");
-  const int code = std::system(fmt::format("systemd-analyze verify {0}/weir.service "
+  const int code = std::system(fmt::format("systemd-analyze --man=no verify {0}/weir.service "
                                            "{0}/weir.socket >{1} 2>&1",
                                            folder.path(), said)
                                    .c_str());

@@ -45,11 +45,9 @@ TEST_CASE("upgrade: an open circuit stays open until its time, and is then probe
   Lineage weir({.yaml = yaml(port, dead.address(), good.address(), "fail_timeout: 1h")});
   one_client(port);
   REQUIRE(backend(weir)["state"].text == "circuit_open");
-  const std::string until = backend(weir)["circuit"]["open_until"].text;
   for (int round = 0; round < 2; ++round) {
     weir.upgrade();
     CHECK(backend(weir)["state"].text == "circuit_open");
-    CHECK(backend(weir)["circuit"]["open_until"].text == until);
     one_client(port);
   }
   CHECK(backend(weir)["totals"]["dials"].count() == 1);

@@ -76,7 +76,8 @@ TEST_CASE("upgrade: a session of the old process is ended by its id through the 
   CHECK(JsonReader::read(killed)["closed"].count() == 1);
   CHECK(story.streams[0].expect_ending() == Ending::end);
   ask(story.streams[1]);
-  CHECK(story.ids().size() == 1);
+  story.weir.wait_until("GET /v1/pools/servers",
+                        [](const Json& pool) { return pool["admission"]["active"].count() == 1; });
   CHECK(story.weir.first.log(1)[0].reason == "killed");
   story.streams.clear();
   story.weir.shut_down();

@@ -15,6 +15,8 @@ class Loop;
 namespace weir::admin {
 
 class Control;
+struct HttpRequest;
+struct HttpResponse;
 class HttpServer;
 class Router;
 
@@ -43,8 +45,8 @@ class ApiServer {
   // The same on a socket that another process listened on, or does.
   void serve(net::ListenSocket socket);
 
-  // For another process that takes over: a further descriptor of its socket; and its file is that
-  // one's from here on.
+  // For another process that takes over: a further descriptor of its socket; and that one accepts
+  // from here on, and has the file. Those who are connected get one answer more, and orders none.
   net::ListenSocket share() const;
   void leave();
   // The other way round. False, and `error` says why, when it cannot have this access.
@@ -54,11 +56,14 @@ class ApiServer {
   net::SocketAddress address() const;
 
  private:
+  HttpResponse answer(const HttpRequest& request);
+
   net::Loop& loop_;
   const Scope scope_;
   const std::size_t most_connections_;
   std::unique_ptr<Router> router_;
   std::unique_ptr<HttpServer> server_;
+  bool left_ = false;
 };
 
 }  // namespace weir::admin

@@ -130,6 +130,7 @@ class Backend {
   void set_taken_elsewhere(std::uint32_t places) {
     elsewhere_.store(places, std::memory_order_relaxed);
   }
+  std::uint32_t taken_elsewhere() const { return elsewhere_.load(std::memory_order_relaxed); }
   // So many of those are ours from here on; the ceiling stays. Not at once with the above.
   void take_from_elsewhere(std::uint32_t places) {
     const std::uint32_t there = elsewhere_.load(std::memory_order_relaxed);
