@@ -20,9 +20,7 @@ std::vector<std::string> candidates() {
   const char* const runtime = std::getenv("XDG_RUNTIME_DIR");
   if (runtime != nullptr && runtime[0] == '/')
     folders.push_back(std::string(runtime) + "/weir-demo");
-  const std::string own = fmt::format("/tmp/weir-demo-{}", ::getuid());
-  folders.push_back(own);
-  folders.push_back(fmt::format("{}-{}", own, ::getpid()));
+  folders.push_back(fmt::format("/tmp/weir-demo-{}", ::getuid()));
   return folders;
 }
 
@@ -37,13 +35,15 @@ bool is_ours(const std::string& folder) {
 
 DemoFolder::DemoFolder() {
   for (const std::string& folder : candidates()) {
-    if (settle(folder)) return;
+    constexpr mode_t kForAllToEnter = 0755;  // the socket has a mode of its own
+    const bool made = ::mkdir(folder.c_str(), kForAllToEnter) == 0;
+    if (settle(folder, made)) return;
   }
+  std::string another = fmt::format("/tmp/weir-demo-{}-XXXXXX", ::getuid());
+  if (::mkdtemp(another.data()) != nullptr) settle(another, true);
 }
 
-bool DemoFolder::settle(const std::string& folder) {
-  constexpr mode_t kForAllToEnter = 0755;  // the socket has a mode of its own
-  const bool made = ::mkdir(folder.c_str(), kForAllToEnter) == 0;
+bool DemoFolder::settle(const std::string& folder, bool made) {
   core::Endpoint endpoint;
   endpoint.kind = core::Endpoint::Kind::unix_path;
   endpoint.host = folder + "/admin.sock";

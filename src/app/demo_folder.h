@@ -22,7 +22,7 @@ class DemoFolder {
   net::ListenSocket take_socket() { return std::move(socket_); }
 
  private:
-  bool settle(const std::string& folder);
+  bool settle(const std::string& folder, bool made);
 
   std::string made_;  // the folder, when it was not there before
   std::string socket_path_;

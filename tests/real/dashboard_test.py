@@ -157,12 +157,13 @@ class DashboardTest(RealTest):
         weir = self.start_weir(self._config())
         self.browser.look(360, 800, "light")
         self.browser.open(f"http://{self.http}/")
-        self._wait_for_text(rf"pid\n{weir.pid}\b")
+        with Clients(self.port):
+            self._wait_for_text(rf"pid\n{weir.pid}\b", "consecutive_failures, the last: refused")
         weir.stop()
         shown = self._wait_for_text(r"weir does not answer since \d")
         self.assertIn("redis-a", shown, "what was known last stays")
         after = self.start_weir(self._config())
-        shown = self._wait_for_text("live, ", rf"pid\n{after.pid}\b")
+        shown = self._wait_for_text("live, ", rf"pid\n{after.pid}\b", "Nothing has happened yet")
         self.assertNotIn("does not answer", shown)
         self.assertIsNone(_NOTHING.search(shown), shown)
         # The browser itself tells of connections that it could not make.

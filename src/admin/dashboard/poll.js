@@ -46,6 +46,7 @@ async function getDials() {
 }
 
 let pid = 0;
+let uptime = 0;
 let since = 0;
 
 function showStatus(status) {
@@ -69,14 +70,20 @@ function showEvents(answer) {
 async function ask() {
   const [status, all, doors, dials] = await Promise.all(
     [getJson('/v1/status'), getJson('/v1/pools'), getJson('/v1/listeners'), getDials()]);
-  const another = status.pid !== pid;
-  const journal = await getJson(`/v1/events?since=${another ? 0 : since}`);
+  // Started anew, with a journal of its own; in a container under the same number.
+  let another = status.pid !== pid || status.uptime_s < uptime;
+  let journal = await getJson(`/v1/events?since=${another ? 0 : since}`);
+  if (!another && journal.next < since) {
+    another = true;
+    journal = await getJson('/v1/events?since=0');
+  }
   return {status, pools: all.pools, listeners: doors.listeners, journal, dials, another};
 }
 
 function show(answer) {
   if (answer.another) byId('events').replaceChildren();
   pid = answer.status.pid;
+  uptime = answer.status.uptime_s;
   const at = performance.now();
   showStatus(answer.status);
   pools.show(answer.pools, at, weirNow(), answer.listeners, answer.dials);
