@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tests/net/peer.h"
@@ -16,7 +17,14 @@ using namespace weir::app;
 
 namespace {
 
-core::Endpoint endpoint(const std::string& text) { return core::parse_endpoint(text).endpoint; }
+// Port 0, the kernel's choice, is not for configuration files.
+core::Endpoint endpoint(const std::string& text) {
+  constexpr std::string_view kAnyPort = ":0";
+  if (!text.ends_with(kAnyPort)) return core::parse_endpoint(text).endpoint;
+  core::Endpoint any = core::parse_endpoint(text.substr(0, text.size() - 1) + "1").endpoint;
+  any.port = 0;
+  return any;
+}
 
 // The other process: it listens, and its sockets are shared with the test.
 struct Before {

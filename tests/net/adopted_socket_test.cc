@@ -20,6 +20,13 @@ namespace {
 
 core::Endpoint endpoint(const std::string& text) { return core::parse_endpoint(text).endpoint; }
 
+core::Endpoint any_port(const char* host, core::Endpoint::Kind kind = core::Endpoint::Kind::ipv4) {
+  core::Endpoint made;
+  made.kind = kind;
+  made.host = host;
+  return made;
+}
+
 ListenSocket open(const core::Endpoint& at, const ListenOptions& options = {}) {
   std::string error;
   ListenSocket socket = ListenSocket::open(at, options, error);
@@ -126,12 +133,12 @@ TEST_CASE("a path that is gone, and a socket without one, are taken without harm
   std::filesystem::remove(path);
   std::string error;
   CHECK(unix_socket.take_path(FileAccess{}, error));
-  ListenSocket tcp = open(endpoint("127.0.0.1:0"));
+  ListenSocket tcp = open(any_port("127.0.0.1"));
   CHECK(tcp.take_path(std::nullopt, error));
 }
 
 TEST_CASE("a socket knows whether it takes IPv6 only") {
-  CHECK(open(endpoint("[::]:0"), {.ipv6_only = true}).ipv6_only());
-  CHECK_FALSE(open(endpoint("[::]:0")).ipv6_only());
-  CHECK_FALSE(open(endpoint("127.0.0.1:0")).ipv6_only());
+  CHECK(open(any_port("::", core::Endpoint::Kind::ipv6), {.ipv6_only = true}).ipv6_only());
+  CHECK_FALSE(open(any_port("::", core::Endpoint::Kind::ipv6)).ipv6_only());
+  CHECK_FALSE(open(any_port("127.0.0.1")).ipv6_only());
 }

@@ -62,9 +62,11 @@ TEST_CASE("a child has its arguments, the descriptor and the variable in place o
 }
 
 TEST_CASE("a child has none of our descriptors but the standard ones and the one it is given") {
-  const Descriptor ours(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  Shell shell("ls /proc/$$/fd | tr '\\n' ' ' >&3");
-  CHECK(shell.said() == "0 1 2 3 ");
+  const Descriptor null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const Descriptor ours(::fcntl(null.get(), F_DUPFD_CLOEXEC, 150));
+  const std::string place = "/proc/$$/fd/" + std::to_string(ours.get());
+  Shell shell("if [ -e " + place + " ]; then echo there >&3; else echo not there >&3; fi");
+  CHECK(shell.said() == "not there\n");
 }
 
 TEST_CASE("the descriptor may have the number already that the child finds it under") {
