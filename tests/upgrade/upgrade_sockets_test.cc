@@ -131,7 +131,7 @@ TEST_CASE("upgrade: addresses that are new are served, and those that are gone a
   while (!refused() && since.elapsed() < patience()) silence(1ms);
   CHECK(refused());
   ask(session);
-  CHECK(count_of(weir.errors(), "no listener binds: " + goes.on()) >= 1);
+  CHECK(count_of(weir.errors(), "no listener binds") == 0);  // it is no mistake
   session.close();
   clients.clear();
   CHECK(weir.wait_for_exit(before) == 0);
