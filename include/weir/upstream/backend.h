@@ -136,7 +136,6 @@ class Backend {
     const std::uint32_t there = elsewhere_.load(std::memory_order_relaxed);
     elsewhere_.store(there - std::min(places, there), std::memory_order_relaxed);
   }
-  std::uint32_t taken_elsewhere() const { return elsewhere_.load(std::memory_order_relaxed); }
   void set_ceiling(std::uint32_t places) { ceiling_.store(places, std::memory_order_relaxed); }
   [[nodiscard]] GaugeGuard count_dial() { return GaugeGuard(dialing_); }
 
