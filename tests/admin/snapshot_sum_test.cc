@@ -131,6 +131,7 @@ TEST_CASE("what only the other has is shown as leaving while it has sessions") {
   sum.pools.pop_back();
   sum.pools[0].backends.pop_back();
   Snapshot totals = sum;
+  other.pools[1].active = 1;
   sum.add(other, true);
   CHECK(sum.listener("orders").draining);
   CHECK(sum.pool("cache").removed);

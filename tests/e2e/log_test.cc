@@ -201,12 +201,22 @@ TEST_CASE("log: a stderr that nobody reads holds up neither sessions nor the exi
   }
 }
 
+// A reload of a file that is worth a warning, which is one line.
+void be_warned(const ServingProgram& weir) {
+  std::string text = read_file(weir.config_file());
+  const std::string backends = "    backends:\n";
+  text.replace(text.find(backends), backends.size(),
+               "    health: {interval: 10s, timeout: 20s}\n" + backends);
+  write_file(weir.config_file(), text);
+  weir.program.signal(SIGHUP);
+}
+
 TEST_CASE("log: format json is one object a line, and level says which lines there are") {
   Pair pair;
   ServingProgram weir({.yaml = pair.yaml(), .log = "format: json, level: debug"});
   pair.sessions(2);
-  weir.program.signal(SIGUSR2);
-  weir.program.wait_for_error_text("SIGUSR2 ignored");
+  be_warned(weir);
+  weir.program.wait_for_error_text("is in force");
   weir.program.signal(SIGTERM);
   weir.wait_for_clean_exit();
   std::size_t lines = 0;
@@ -227,8 +237,8 @@ TEST_CASE("log: level warning and error leave out what is below them") {
     Pair pair;
     ServingProgram weir({.yaml = pair.yaml(), .log = error ? "level: error" : "level: warning"});
     pair.sessions(2);
-    weir.program.signal(SIGUSR2);
-    if (!error) weir.program.wait_for_error_text("SIGUSR2 ignored");
+    be_warned(weir);
+    if (!error) weir.program.wait_for_error_text("longer than interval");
     weir.program.signal(SIGTERM);
     weir.wait_for_clean_exit();
     // The snapshot is no leveled line: it is always there.
