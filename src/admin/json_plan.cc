@@ -4,46 +4,14 @@
 namespace weir::admin {
 namespace {
 
-std::string_view name(config::PlanKind kind) {
-  switch (kind) {
-    case config::PlanKind::process:
-      return "process";
-    case config::PlanKind::listener:
-      return "listener";
-    case config::PlanKind::pool:
-      return "pool";
-    case config::PlanKind::backend:
-      return "backend";
-  }
-  return {};
-}
-
-std::string_view name(config::PlanAction action) {
-  switch (action) {
-    case config::PlanAction::kept:
-      return "kept";
-    case config::PlanAction::retuned:
-      return "retuned";
-    case config::PlanAction::rebound:
-      return "rebound";
-    case config::PlanAction::reset:
-      return "reset";
-    case config::PlanAction::added:
-      return "added";
-    case config::PlanAction::drained:
-      return "drained";
-  }
-  return {};
-}
-
 Json change(const config::PlanItem& item) {
   Json keys = Json::array();
   for (const config::KeyChange& each : item.keys) {
     keys.push_back({{"key", each.key}, {"from", each.from}, {"to", each.to}});
   }
-  return {{"kind", name(item.kind)},
+  return {{"kind", config::text(item.kind)},
           {"name", item.name},
-          {"action", name(item.action)},
+          {"action", config::text(item.action)},
           {"keys", std::move(keys)}};
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <memory>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "weir/app/serving.h"
@@ -12,6 +14,23 @@ namespace weir::app {
 
 // What runs, for those parts of the control side that give it orders. Control thread.
 struct Engine {
+  // Asks each worker, all at once, and waits until each has done it; with their answers, if there
+  // are any.
+  template <typename Ask>
+  auto of_all_workers(const Ask& ask) const {
+    using Asked = decltype(ask(*workers.front()));
+    using Answer = decltype(std::declval<Asked&>().get());
+    std::vector<Asked> asked;
+    for (const auto& worker : workers) asked.push_back(ask(*worker));
+    if constexpr (std::is_void_v<Answer>) {
+      for (Asked& each : asked) each.get();
+    } else {
+      std::vector<Answer> answers;
+      for (Asked& each : asked) answers.push_back(each.get());
+      return answers;
+    }
+  }
+
   net::Loop& control;
   std::vector<std::unique_ptr<Worker>>& workers;
   Serving& serving;

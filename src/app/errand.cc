@@ -1,26 +1,13 @@
 #include "app/errand.h"
 
-#include <nlohmann/json.hpp>
-#include <stdexcept>
 #include <string_view>
+
+#include "app/message_json.h"
 
 namespace weir::app {
 namespace {
 
-using Json = nlohmann::json;
-
 constexpr std::string_view kAnswer = R"({"answer":)";
-
-std::string written(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-template <typename Enum>
-Enum word(const Json& json, Enum last) {
-  const int number = json.get<int>();
-  if (number < 0 || number > static_cast<int>(last)) throw std::runtime_error("out of range");
-  return static_cast<Enum>(number);
-}
 
 Json to_json(const proxy::SessionView& view) {
   Json attempts = Json::array();

@@ -1,20 +1,15 @@
 #include "app/handover.h"
 
-#include <nlohmann/json.hpp>
 #include <stdexcept>
+
+#include "app/message_json.h"
 
 namespace weir::app {
 namespace {
 
-using Json = nlohmann::json;
-
 std::int64_t ticks(core::TimePoint moment) { return moment.time_since_epoch().count(); }
 core::TimePoint moment(const Json& json) {
   return core::TimePoint(core::Duration(json.get<core::Duration::rep>()));
-}
-
-std::string written(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 Json to_json(const HandedBackend& backend) {
@@ -43,11 +38,7 @@ HandedBackend backend(const Json& json) {
   json.at("disabled").get_to(read.duty.disabled);
   json.at("draining").get_to(read.duty.draining);
   read.duty.drain_until = moment(json.at("drain_until"));
-  const int phase = json.at("phase").get<int>();
-  if (phase < 0 || phase >= static_cast<int>(core::kCircuitPhases)) {
-    throw std::runtime_error("no such phase");
-  }
-  read.circuit.phase = static_cast<core::CircuitPhase>(phase);
+  read.circuit.phase = word(json.at("phase"), core::CircuitPhase::half_open);
   json.at("fails").get_to(read.circuit.fails);
   read.circuit.open_until = moment(json.at("open_until"));
   read.circuit.half_open_until = moment(json.at("half_open_until"));
@@ -71,8 +62,7 @@ net::Event event(const Json& json) {
   net::Event read;
   json.at("seq").get_to(read.seq);
   read.at = net::WallTime(net::WallTime::duration(json.at("at").get<net::WallTime::rep>()));
-  read.kind = static_cast<net::EventKind>(json.at("kind").get<int>());
-  if (name(read.kind).empty()) throw std::runtime_error("no such kind of event");
+  read.kind = word(json.at("kind"), net::EventKind::shutdown);
   json.at("pool").get_to(read.pool);
   json.at("backend").get_to(read.backend);
   json.at("to").get_to(read.to);

@@ -121,7 +121,8 @@ void Instance::Parts::make_desks(const Origin& origin) {
       Reloading::Process{*access_log_, [this](const auto& next) { adopt(next); },
                          [this](const auto& next) { return doors_->prepare(next.app); },
                          [this]() -> std::string {
-                           if (draining_) return "weir is shutting down: nothing is changed now";
+                           if (engine_.draining)
+                             return "weir is shutting down: nothing is changed now";
                            return succession_->under_way()
                                       ? "an upgrade is under way: ask when it is over"
                                       : "";
@@ -131,7 +132,7 @@ void Instance::Parts::make_desks(const Origin& origin) {
       engine_, operations_, *reloading_,
       ControlRoom::Process{in_force_, control_.now(), [this] { return snapshot(); },
                            [this] { return predecessors_.sessions(); },
-                           [this] { return draining_; }, [this] { drain("operator"); }});
+                           [this] { return engine_.draining; }, [this] { drain("operator"); }});
   succession_ = std::make_unique<Succession>(
       engine_,
       Succession::Process{origin.program,
@@ -296,7 +297,7 @@ void Instance::Parts::post_drain() {
 void Instance::Parts::drain(const std::string& cause) {
   // Nobody waits for a turn that will not come.
   for (const auto& pool : serving_.all_pools()) pool->admission().shut_down();
-  if (draining_) return;
+  if (engine_.draining) return;
   succession_->give_up();
   service_manager::stopping();
   begin_drain(cause);
@@ -304,14 +305,11 @@ void Instance::Parts::drain(const std::string& cause) {
 
 // After an upgrade those who wait wait on: they were here first, and the new process knows it.
 void Instance::Parts::begin_drain(const std::string& cause) {
-  if (std::exchange(draining_, true)) return;
-  engine_.draining = true;
+  if (std::exchange(engine_.draining, true)) return;
   const core::Duration bound = in_force_.app.shutdown_deadline;
   const std::string left =
       fmt::format("{} sessions have {}", own_snapshot().sessions,
-                  bound == core::Duration::zero()
-                      ? std::string("no deadline")
-                      : fmt::format("{:g} s", std::chrono::duration<double>(bound).count()));
+                  bound == core::Duration::zero() ? "no deadline" : core::seconds_text(bound));
   net::log(LogLevel::info, "weir", "draining: {}", left);
   journal_.add(net::EventKind::shutdown, "", "", "draining", cause + "; " + left);
   control_.refresh_now();

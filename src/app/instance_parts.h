@@ -85,7 +85,6 @@ class Instance::Parts {
   std::unique_ptr<net::Signals> signals_;
   net::Timer deadline_;
   net::Timer tidy_;
-  bool draining_ = false;
   bool told_to_end_ = false;  // by a signal
   std::size_t undrained_ = 0;
 };

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <future>
 #include <iterator>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -11,10 +11,6 @@
 
 namespace weir::app {
 namespace {
-
-std::string seconds(core::Duration span) {
-  return fmt::format("{:g} s", std::chrono::duration<double>(span).count());
-}
 
 constexpr const char* kOperator = "operator";
 
@@ -47,7 +43,7 @@ bool Operations::drain(const std::string& pool, const std::string& backend,
   ask_elsewhere(Errand::Kind::set_duty, pool, backend, {}, false);
   tell(net::EventKind::drain, pool, backend, "draining",
        fmt::format("{}; {} sessions have {}", kOperator, there->active(),
-                   deadline ? seconds(*deadline) : "no deadline"));
+                   deadline ? core::seconds_text(*deadline) : "no deadline"));
   look_later_();
   return true;
 }
@@ -133,10 +129,8 @@ std::vector<proxy::SessionView> Operations::sessions(const proxy::SessionFilter&
                                                      std::size_t most) {
   std::vector<proxy::SessionView> found;
   if (engine_.ended) return found;
-  std::vector<std::future<std::vector<proxy::SessionView>>> parts;
-  for (const auto& worker : engine_.workers) parts.push_back(worker->sessions(filter, most));
-  for (auto& part : parts) {
-    std::vector<proxy::SessionView> views = part.get();
+  for (auto& views :
+       engine_.of_all_workers([&](Worker& worker) { return worker.sessions(filter, most); })) {
     found.insert(found.end(), std::make_move_iterator(views.begin()),
                  std::make_move_iterator(views.end()));
   }
@@ -204,9 +198,8 @@ std::size_t Operations::end_sessions(const std::string& pool, const std::string&
   std::size_t ended = 0;
   for (const auto& each : engine_.serving.all_pools()) {
     if (each->options().name != pool) continue;
-    if (const auto there = each->find(backend)) ended += end_sessions(there, reason);
-    for (const auto& removed : each->state().removed()) {
-      if (removed->name() == backend) ended += end_sessions(removed, reason);
+    for (const auto& there : each->with_removed()) {
+      if (there->name() == backend) ended += end_sessions(there, reason);
     }
   }
   return ended;
@@ -225,13 +218,9 @@ void Operations::set_duty(const std::string& pool, const std::string& backend,
 std::size_t Operations::end_sessions(const std::shared_ptr<upstream::Backend>& backend,
                                      core::CloseReason reason) {
   if (engine_.ended) return 0;
-  std::vector<std::future<std::size_t>> counts;
-  for (const auto& worker : engine_.workers) {
-    counts.push_back(worker->end_sessions(backend, reason));
-  }
-  std::size_t ended = 0;
-  for (auto& count : counts) ended += count.get();
-  return ended;
+  const auto counts =
+      engine_.of_all_workers([&](Worker& worker) { return worker.end_sessions(backend, reason); });
+  return std::accumulate(counts.begin(), counts.end(), std::size_t{0});
 }
 
 void Operations::forget_drain(const upstream::Backend& backend) {

@@ -8,7 +8,6 @@
 #include <chrono>
 #include <csignal>
 #include <exception>
-#include <future>
 #include <utility>
 
 #include "app/inheritance.h"
@@ -97,11 +96,9 @@ void Succession::begin() {
 // All listening sockets, each once: of a unix one the workers have copies.
 std::vector<int> Succession::collect() {
   offered_.clear();
-  std::vector<std::future<std::vector<Worker::Address>>> shares;
-  for (const auto& worker : engine_.workers) shares.push_back(worker->share());
   std::set<proxy::AddressId> unix_sockets;
-  for (auto& share : shares) {
-    for (Worker::Address& each : share.get()) {
+  for (auto& share : engine_.of_all_workers([](Worker& worker) { return worker.share(); })) {
+    for (Worker::Address& each : share) {
       if (each.socket.is_unix() && !unix_sockets.insert(each.id).second) continue;
       offered_.push_back({each.id, each.socket.address().text(), std::move(each.socket)});
     }
@@ -151,9 +148,9 @@ void Succession::on_ready(const std::string& text) {
   if (!ready.failure.empty()) return fail("it cannot take over: " + ready.failure);
   adopted_ = {ready.adopted.begin(), ready.adopted.end()};
   phase_ = Phase::handing_over;
-  std::vector<std::future<std::uint64_t>> held;
-  for (const auto& worker : engine_.workers) held.push_back(worker->hold());
-  for (auto& each : held) last_session_ = std::max(last_session_, each.get());
+  for (const auto last : engine_.of_all_workers([](Worker& worker) { return worker.hold(); })) {
+    last_session_ = std::max(last_session_, last);
+  }
   const Predecessors::Handed handed = process_.predecessors.hold();
   Report first = report();
   first.snapshot = process_.snapshot().json();
@@ -178,9 +175,7 @@ void Succession::on_serves(const std::string& text) {
       doors.insert(offered_[number].text);
     }
   }
-  std::vector<std::future<void>> leaving;
-  for (const auto& worker : engine_.workers) leaving.push_back(worker->leave(left));
-  for (auto& each : leaving) each.get();
+  engine_.of_all_workers([&left](Worker& worker) { return worker.leave(left); });
   process_.doors().leave(doors);
   process_.predecessors.let_go();
   offered_.clear();
@@ -291,12 +286,10 @@ void Succession::fail(const std::string& why) {
   offered_.clear();
   ceilings_.clear();
   for (const auto& pool : engine_.serving.all_pools()) {
-    for (const auto& backend : pool->backends()) backend->set_ceiling(UINT32_MAX);
+    for (const auto& backend : pool->with_removed()) backend->set_ceiling(UINT32_MAX);
   }
   if (held) {
-    std::vector<std::future<void>> going_on;
-    for (const auto& worker : engine_.workers) going_on.push_back(worker->go_on());
-    for (auto& each : going_on) each.get();
+    engine_.of_all_workers([](Worker& worker) { return worker.go_on(); });
     process_.predecessors.go_on();
   }
   net::log(LogLevel::error, kAbout, "failed, this process goes on: {}", how);

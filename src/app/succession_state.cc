@@ -49,9 +49,7 @@ Report Succession::report() {
                             static_cast<std::uint32_t>(admission.pending)});
     // Whoever dials may have to dial another; who is on a backend that was removed stays there.
     std::uint64_t dialled = 0;
-    std::vector<std::shared_ptr<upstream::Backend>> all(pool->backends().begin(),
-                                                        pool->backends().end());
-    for (auto& removed : pool->state().removed()) all.push_back(std::move(removed));
+    const std::vector<std::shared_ptr<upstream::Backend>> all = pool->with_removed();
     for (const auto& backend : all) {
       const upstream::Backend::Occupancy now = backend->occupancy();
       dialled += now.active - std::min(now.active, now.dialing);

@@ -70,10 +70,6 @@ bool read_verdict(const Mapping& mapping, Source& source, ResilienceOptions& opt
   return success != Outcome::wrong && timeout != Outcome::wrong;
 }
 
-std::string seconds(core::Duration duration) {
-  return fmt::format("{:g} s", std::chrono::duration<double>(duration).count());
-}
-
 // Where a single failure decides for all, and where no probe can ever be in time.
 void check_circuit(const Mapping& mapping, const Mapping& resilience, Source& source,
                    const upstream::PoolOptions& pool) {
@@ -91,7 +87,7 @@ void check_circuit(const Mapping& mapping, const Mapping& resilience, Source& so
   if (circuit.max_fails == 1 && takers == 1) {
     warn("max_fails", fmt::format("1 in a pool of one: a single failed dial refuses every client "
                                   "for {} (set it higher, or circuit_enabled: false)",
-                                  seconds(circuit.fail_timeout)));
+                                  core::seconds_text(circuit.fail_timeout)));
   } else if (circuit.max_fails == 1 && circuit.window != core::Duration::zero()) {
     warn("circuit_window",
          "with max_fails 1 the first failure opens the circuit, and the rate never decides (set "
@@ -100,21 +96,21 @@ void check_circuit(const Mapping& mapping, const Mapping& resilience, Source& so
   if (circuit.fail_timeout < pool.timeouts.connect) {
     warn("fail_timeout", fmt::format("{} is less than timeouts.connect: a probe that takes longer "
                                      "comes too late to bring its backend back",
-                                     seconds(circuit.fail_timeout)));
+                                     core::seconds_text(circuit.fail_timeout)));
   }
   if (pool.resilience.circuit_success != upstream::CircuitSuccess::first_byte) return;
   if (circuit.fail_timeout < pool.resilience.first_byte_timeout) {
     warn("first_byte_timeout",
          fmt::format("{} is longer than fail_timeout: a probe whose first byte takes longer than "
                      "that comes too late to bring its backend back",
-                     seconds(pool.resilience.first_byte_timeout)));
+                     core::seconds_text(pool.resilience.first_byte_timeout)));
   }
   if (pool.timeouts.idle != core::Duration::zero() &&
       pool.timeouts.idle <= pool.resilience.first_byte_timeout) {
     warn("first_byte_timeout",
          fmt::format("{} is not reached: timeouts.idle ends a silent session before, and decides "
                      "nothing",
-                     seconds(pool.resilience.first_byte_timeout)));
+                     core::seconds_text(pool.resilience.first_byte_timeout)));
   }
 }
 

@@ -1,6 +1,6 @@
 #include "ctl/completion.h"
 
-#include "ctl/commands.h"
+#include <fmt/format.h>
 
 namespace weir::ctl {
 namespace {
@@ -24,6 +24,29 @@ std::vector<std::string> names_in(const Json& body, std::string_view what) {
 }
 
 }  // namespace
+
+std::string completing(const Argument& argument, const ShellActions& actions) {
+  switch (argument.kind) {
+    case Kind::pool:
+      return "_weirctl_names pools";
+    case Kind::backend:
+    case Kind::backend_filter:
+      return "_weirctl_names backends";
+    case Kind::listener:
+      return "_weirctl_names listeners";
+    case Kind::session:
+      return "_weirctl_names sessions";
+    case Kind::file:
+      return std::string(actions.files);
+    case Kind::choice:
+      return fmt::format(fmt::runtime(actions.choices), fmt::join(argument.choices, " "));
+    case Kind::flag:
+    case Kind::number:
+    case Kind::duration:
+      return std::string(actions.nothing);
+  }
+  return std::string(actions.nothing);
+}
 
 int completion(const Call& call) {
   say(call.shell, call.value("SHELL") == "bash" ? bash_completion() : zsh_completion());

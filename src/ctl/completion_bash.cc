@@ -8,26 +8,7 @@ namespace {
 
 // What bash runs for an argument: one of the functions below.
 std::string action_of(const Argument& argument) {
-  switch (argument.kind) {
-    case Kind::pool:
-      return "_weirctl_names pools";
-    case Kind::backend:
-    case Kind::backend_filter:
-      return "_weirctl_names backends";
-    case Kind::listener:
-      return "_weirctl_names listeners";
-    case Kind::session:
-      return "_weirctl_names sessions";
-    case Kind::file:
-      return "_weirctl_files";
-    case Kind::choice:
-      return fmt::format("_weirctl_words '{}'", fmt::join(argument.choices, " "));
-    case Kind::flag:
-    case Kind::number:
-    case Kind::duration:
-      return ":";
-  }
-  return ":";
+  return completing(argument, {"_weirctl_files", "_weirctl_words '{}'", ":"});
 }
 
 std::string options_of(const Command& command) {

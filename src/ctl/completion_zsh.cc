@@ -21,26 +21,7 @@ std::string single_quoted(std::string_view text) {
 }
 
 std::string action_of(const Argument& argument) {
-  switch (argument.kind) {
-    case Kind::pool:
-      return "_weirctl_names pools";
-    case Kind::backend:
-    case Kind::backend_filter:
-      return "_weirctl_names backends";
-    case Kind::listener:
-      return "_weirctl_names listeners";
-    case Kind::session:
-      return "_weirctl_names sessions";
-    case Kind::file:
-      return "_files";
-    case Kind::choice:
-      return fmt::format("({})", fmt::join(argument.choices, " "));
-    case Kind::flag:
-    case Kind::number:
-    case Kind::duration:
-      return " ";
-  }
-  return " ";
+  return completing(argument, {"_files", "({})", " "});
 }
 
 std::string specifications(const Command& command) {

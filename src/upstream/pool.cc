@@ -96,8 +96,10 @@ std::shared_ptr<Pool> Pool::reload(const std::shared_ptr<Pool>& before, PoolOpti
   return pool;
 }
 
-void Pool::remove(const std::shared_ptr<Pool>& pool, core::TimePoint now) {
-  for (const auto& backend : pool->backends_) pool->state_->remove(backend, now);
+std::vector<std::shared_ptr<Backend>> Pool::with_removed() const {
+  std::vector<std::shared_ptr<Backend>> all = backends_;
+  for (auto& removed : state_->removed()) all.push_back(std::move(removed));
+  return all;
 }
 
 std::shared_ptr<Backend> Pool::find(const std::string& name) const {

@@ -55,16 +55,12 @@ void read_backend(Backend& backend, core::TimePoint now, BackendSnapshot& shown)
              .unhealthy = shown.health && shown.health->state == core::HealthState::unhealthy,
              .circuit = shown.circuit,
              .full = shown.full});
-  for (std::size_t i = 0; i < core::kDialOutcomes; ++i) {
-    shown.dials[i] = backend.dials(static_cast<core::DialOutcome>(i));
-  }
 }
 
 }  // namespace
 
 PoolSnapshot Pool::snapshot(core::TimePoint now) const {
-  std::vector<std::shared_ptr<Backend>> all = backends_;
-  for (auto& removed : state_->removed()) all.push_back(std::move(removed));
+  const std::vector<std::shared_ptr<Backend>> all = with_removed();
   PoolSnapshot shown;
   shown.name = options_.name;
   shown.balance = options_.balance;
@@ -85,7 +81,9 @@ PoolSnapshot Pool::snapshot(core::TimePoint now) const {
       shown.backends[i].priority = options_.backends[i].priority;
     }
     read_backend(*all[i], now, shown.backends[i]);
-    shown.totals.add(all[i]->totals(now));
+    const BackendTotals totals = all[i]->totals(now);
+    shown.backends[i].dials = totals.dials;
+    shown.totals.add(totals);
   }
   for (std::size_t i = 0; i < core::kDialOutcomes; ++i) {
     shown.retries[i] = retries(static_cast<core::DialOutcome>(i));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <string>
 
 // Time as the core sees it: always an argument, never read here. Whoever owns a loop or a test's
 // hand-advanced clock supplies `now`.
@@ -16,5 +17,8 @@ inline constexpr TimePoint kNever = TimePoint::max();
 constexpr TimePoint deadline(TimePoint start, Duration bound) {
   return bound == Duration::zero() ? kNever : start + bound;
 }
+
+// For people: `10 s`, `0.25 s`.
+std::string seconds_text(Duration span);
 
 }  // namespace weir::core

@@ -51,8 +51,6 @@ class Pool {
   // others take no new sessions from here on. One thread at a time.
   static std::shared_ptr<Pool> reload(const std::shared_ptr<Pool>& before, PoolOptions options,
                                       core::TimePoint now);
-  // The configuration has no such pool any more: its backends take no new sessions.
-  static void remove(const std::shared_ptr<Pool>& pool, core::TimePoint now);
 
   // Null unless a reload has replaced it by another.
   std::shared_ptr<Pool> successor() const {
@@ -68,6 +66,8 @@ class Pool {
   std::size_t size() const { return backends_.size(); }
   Backend& backend(std::size_t place) const { return *backends_[place]; }
   std::span<const std::shared_ptr<Backend>> backends() const { return backends_; }
+  // And those that left the configuration and have sessions still.
+  std::vector<std::shared_ptr<Backend>> with_removed() const;
   std::shared_ptr<Backend> find(const std::string& name) const;  // null when there is none
   std::uint32_t weight(std::size_t place) const { return options_.backends[place].weight; }
 
