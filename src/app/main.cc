@@ -36,12 +36,15 @@ int serve(const config::Configuration& configuration, const app::Origin& origin,
     instance.handle_signals();
     held.reset();
     code = instance.run();
+    held = hold_signals();  // there is nobody left to hear them
     net::write_raw(
         fmt::format(R"({{"event":"exit_snapshot","snapshot":{}}})", instance.snapshot().json()));
   } catch (const std::exception& error) {
     net::log(net::LogLevel::error, "weir", "{}", error.what());
     if (origin.inheritance != nullptr) origin.inheritance->refuse(error.what());
   }
+  // Before `held` lets them through. An exit on its way keeps its code, however long the log takes.
+  net::ignore_signals(app::Instance::kSignals);
   net::stop_log();
   return code;
 }

@@ -17,6 +17,10 @@ HeldSignals::HeldSignals(std::initializer_list<int> numbers) {
 
 HeldSignals::~HeldSignals() { ::pthread_sigmask(SIG_UNBLOCK, &held_, nullptr); }
 
+void ignore_signals(std::initializer_list<int> numbers) {
+  for (const int number : numbers) std::signal(number, SIG_IGN);
+}
+
 struct Signals::Handle : UvHandle<uv_signal_t> {
   using UvHandle::UvHandle;
 };

@@ -19,12 +19,6 @@ constexpr std::size_t kRunning = 5;
 constexpr std::size_t kMore = 60;
 constexpr std::size_t kLeaving = 10;
 
-// What a program with this configuration has open before anybody comes.
-std::size_t descriptors_at_rest(const std::string& yaml) {
-  const ServingProgram weir({.yaml = yaml});
-  return weir.program.descriptors();
-}
-
 // Whether this client is served already: its question was echoed.
 bool is_served(const Stream& client) { return client.unread() > 0; }
 
@@ -43,8 +37,7 @@ void descriptor_limit(int workers) {
   const Port port;
   const std::string yaml =
       Setup{.workers = workers, .bind = {port.on()}, .backends = {service.address()}}.yaml();
-  // Room for some 10 sessions beside weir's own 32 spare descriptors.
-  const std::size_t limit = descriptors_at_rest(yaml) + 32 + 20;
+  const std::size_t limit = descriptor_limit_for(yaml, 10);
   ServingProgram weir({.yaml = yaml, .program = {.descriptors = limit}});
   const Stopwatch since_start;
 

@@ -140,12 +140,7 @@ TEST_CASE("REL-02: those whom the descriptor limit keeps waiting are ended in go
   const Port port;
   const std::string yaml = "shutdown: {deadline: 60s}\n" +
                            Setup{.bind = {port.on()}, .backends = {service.address()}}.yaml();
-  std::size_t at_rest = 0;
-  {
-    const ServingProgram first({.yaml = yaml});
-    at_rest = first.program.descriptors();
-  }
-  ServingProgram weir({.yaml = yaml, .program = {.descriptors = at_rest + 32 + 10}});
+  ServingProgram weir({.yaml = yaml, .program = {.descriptors = descriptor_limit_for(yaml, 5)}});
   std::vector<Stream> clients;
   for (std::size_t i = 0; i < kClients; ++i) {
     clients.push_back(Stream::connect(port.address()));

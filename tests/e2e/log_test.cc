@@ -184,7 +184,7 @@ TEST_CASE("log: a stderr that nobody reads holds up neither sessions nor the exi
     const Pipe pipe;
     ServingProgram weir({.yaml = pair.yaml(), .program = {.errors = pipe.write.get()}});
     pipe.fill();
-    for (int i = 0; i < 200; ++i) weir.program.signal(SIGUSR2);  // a line each
+    for (int i = 0; i < 200; ++i) weir.program.signal(SIGUSR1);  // a line each
     pair.sessions(20);
     Stream running = Stream::connect(pair.port.address());
     ask(running);
@@ -199,6 +199,21 @@ TEST_CASE("log: a stderr that nobody reads holds up neither sessions nor the exi
     CHECK(weir.program.wait_for_exit() == signals - 1);
     since_signal.expect_at_most(2500ms);
   }
+}
+
+TEST_CASE("log: a signal that comes when all is over takes the exit code away from nobody") {
+  Pair pair;
+  const Pipe pipe;
+  ServingProgram weir({.yaml = pair.yaml(), .program = {.errors = pipe.write.get()}});
+  pair.sessions(20);
+  pipe.fill();
+  weir.program.signal(SIGTERM);
+  // Its last lines find no room, which keeps it for a while.
+  while (weir.program.running()) {
+    weir.program.signal(SIGHUP);
+    silence(5ms);
+  }
+  CHECK(weir.program.wait_for_exit() == 0);
 }
 
 // A reload of a file that is worth a warning, which is one line.

@@ -14,6 +14,8 @@
 #include <iterator>
 #include <sstream>
 
+#include "weir/net/descriptor_budget.h"
+
 namespace weir::e2e {
 namespace {
 
@@ -191,6 +193,19 @@ ServingProgram::ServingProgram(const Options& options, At at)
     }
     silence(kLook);
   }
+}
+
+std::size_t descriptor_limit_for(const std::string& yaml, std::size_t sessions, At at) {
+  constexpr std::size_t kAmple = 250;
+  constexpr std::size_t kPerSession = net::DescriptorShare::kPerSession;
+  const ServingProgram weir({.yaml = yaml, .program = {.descriptors = kAmple}}, at);
+  const std::string said = weir.program.errors();
+  const std::string before = "descriptors allow ";
+  const std::size_t found = said.find(before);
+  if (found == std::string::npos) throw ScriptFailure("no word of descriptors in\n" + said, at);
+  const std::size_t room = std::stoul(said.substr(found + before.size()));
+  if (room < sessions) throw ScriptFailure(fmt::format("room for {} sessions only", room), at);
+  return kAmple - kPerSession * (room - sessions);
 }
 
 std::vector<LogEntry> ServingProgram::log(std::size_t lines, At at) const {

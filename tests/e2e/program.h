@@ -104,6 +104,10 @@ class ServingProgram {
   Program program;
 };
 
+// The descriptor limit under which a weir with this configuration has room for so many sessions: as
+// a weir with more room says, since only it knows what it keeps for itself.
+std::size_t descriptor_limit_for(const std::string& yaml, std::size_t sessions, At at = At::here());
+
 // The snapshot that weir writes at its exit, from its stderr.
 admin::Snapshot exit_snapshot(const std::string& errors, At at = At::here());
 

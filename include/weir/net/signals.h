@@ -23,6 +23,10 @@ class HeldSignals {
   sigset_t held_;
 };
 
+// From now on they do nothing to this process: for its last steps, when nobody asks for them any
+// more and what they do by default would take the exit code away.
+void ignore_signals(std::initializer_list<int> numbers);
+
 // Delivers signals as ordinary calls on one loop, for as long as it lives. Loop thread only.
 class Signals {
  public:
