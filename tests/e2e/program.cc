@@ -199,11 +199,10 @@ std::size_t descriptor_limit_for(const std::string& yaml, std::size_t sessions, 
   constexpr std::size_t kAmple = 250;
   constexpr std::size_t kPerSession = net::DescriptorShare::kPerSession;
   const ServingProgram weir({.yaml = yaml, .program = {.descriptors = kAmple}}, at);
-  const std::string said = weir.program.errors();
   const std::string before = "descriptors allow ";
-  const std::size_t found = said.find(before);
-  if (found == std::string::npos) throw ScriptFailure("no word of descriptors in\n" + said, at);
-  const std::size_t room = std::stoul(said.substr(found + before.size()));
+  weir.program.wait_for_error_text("sessions at once", at);
+  const std::string said = weir.program.errors();
+  const std::size_t room = std::stoul(said.substr(said.find(before) + before.size()));
   if (room < sessions) throw ScriptFailure(fmt::format("room for {} sessions only", room), at);
   return kAmple - kPerSession * (room - sessions);
 }
