@@ -198,7 +198,7 @@ ServingProgram::ServingProgram(const Options& options, At at)
 std::size_t descriptor_limit_for(const std::string& yaml, std::size_t sessions, At at) {
   constexpr std::size_t kAmple = 250;
   constexpr std::size_t kPerSession = net::DescriptorShare::kPerSession;
-  const ServingProgram weir({.yaml = yaml, .program = {.descriptors = kAmple}}, at);
+  ServingProgram weir({.yaml = yaml, .program = {.descriptors = kAmple}}, at);
   const std::string before = "descriptors allow ";
   weir.program.wait_for_error_text("sessions at once", at);
   const std::string said = weir.program.errors();

@@ -18,15 +18,19 @@ class Service:
     folder: pathlib.Path
     sessions: int  # to be held at a time; haproxy and nginx allocate by it
     limits: bool = False  # weir with everything on that counts or bounds
+    metrics_port: int | None = None  # where weir is asked for its metrics
 
 
 def weir(service: Service) -> str:
     backends = "".join(f'      - {{name: backend{i}, address: "127.0.0.1:{port}"}}\n'
                        for i, port in enumerate(service.backends))
     resilience = f"    resilience: {{{_limits(service.sessions)}}}\n" if service.limits else ""
+    http = f'http: {{listen: "127.0.0.1:{service.metrics_port}"}}\n' if service.metrics_port else ""
+    spare = _spare() if service.metrics_port else ""
     return f"""\
 workers: {service.threads}
 log: {{level: warning, access: {service.folder}/access.log}}
+{http}\
 listeners:
   - {{name: bench, bind: ["127.0.0.1:{service.port}"], pool: bench}}
 pools:
@@ -34,7 +38,15 @@ pools:
     balance: round_robin
 {resilience}\
     backends:
-{backends}"""
+{backends}{spare}"""
+
+
+def _spare() -> str:
+    """Ten pools of ten backends that nobody asks for, but every answer tells of."""
+    return "".join(f"  - name: spare{pool}\n    backends:\n" +
+                   "".join(f'      - {{name: backend{i}, address: "127.0.0.1:1"}}\n'
+                           for i in range(10))
+                   for pool in range(10))
 
 
 def _limits(sessions: int) -> str:

@@ -101,9 +101,11 @@ def _variants(root: pathlib.Path, options: argparse.Namespace) -> list[Variant]:
     if "weir" in wanted:
         builds = options.weir or [("weir", root / "build" / "release" / "weir")]
         found += [Variant(name, "weir", str(path.resolve())) for name, path in builds]
+        first = found[0]
         if options.limits:
-            first = found[0]
             found.insert(0, dataclasses.replace(first, name=f"{first.name}-limits", limits=True))
+        if options.metrics:
+            found.insert(0, dataclasses.replace(first, name=f"{first.name}-read", read=True))
     for kind in ("haproxy", "nginx"):
         names = [name for name in wanted if name.partition("-")[0] == kind]
         program = proxies.find(kind)
@@ -142,6 +144,8 @@ def _options() -> argparse.Namespace:
         help="another build than build/release/weir; more than one are compared with the first")
     add("--limits", action="store_true",
         help="the first weir once more, with every limit of `resilience` set, compared with all")
+    add("--metrics", action="store_true",
+        help="the first weir once more, its /metrics read every second, compared with all")
     add("--json", type=pathlib.Path, metavar="FILE", help="also write every number there")
     add("--quick", action="store_true", help="a few seconds, to see that it runs")
     add("--check", action="store_true", help="exit 1 when the median misses a target")

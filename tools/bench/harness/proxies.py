@@ -25,6 +25,7 @@ class Variant:
     splice: bool = False
     threads: int = 1
     limits: bool = False
+    read: bool = False  # its metrics are, meanwhile
 
     def with_threads(self, threads: int) -> Variant:
         return dataclasses.replace(self, name=f"{self.name} x{threads}", threads=threads)
@@ -49,8 +50,9 @@ class Proxy:
         self.folder = folder / re.sub(r"[^\w.-]", "_", variant.name)
         self.folder.mkdir()
         self.port = _free_port()
+        self.metrics_port = _free_port() if variant.read else None
         service = configs.Service(self.port, backends, variant.threads, variant.splice,
-                                  self.folder, sessions, variant.limits)
+                                  self.folder, sessions, variant.limits, self.metrics_port)
         self.process = Process(self.name, _command(variant, service), cpus, self.folder)
         processes = variant.threads + 1 if variant.kind == "nginx" else 1
         try:

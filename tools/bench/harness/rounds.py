@@ -15,6 +15,7 @@ from . import workloads
 from .load import Backend, Client
 from .processes import BenchError
 from .proxies import Proxy, Variant
+from .reader import Reader
 from .workloads import Workload
 
 BACKENDS = 2
@@ -117,7 +118,8 @@ def _run(bench: Bench, proxy: Proxy, work: Workload) -> Sample:
                 bench.folder) as client:
         proxy.counters.reset_peak()
         before = proxy.counters.settled_cpu_ns()
-        report = client.run()
+        with Reader(proxy.metrics_port) if proxy.metrics_port else contextlib.nullcontext():
+            report = client.run()
         spent = proxy.counters.settled_cpu_ns() - before
         if report["exchanges"] == 0:
             raise BenchError(f"every exchange failed, the first: {report['first_failure']}")
