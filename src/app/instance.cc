@@ -315,9 +315,9 @@ void Instance::Parts::begin_drain(const std::string& cause) {
   control_.refresh_now();
   deadline_.arm(core::deadline(control_.now(), bound));
   undrained_ = workers_.size();
-  for (const auto& worker : workers_) {
-    worker->drain([this] { control_.post([this] { worker_drained(); }); });
-  }
+  engine_.of_all_workers([this](Worker& worker) {
+    return worker.drain([this] { control_.post([this] { worker_drained(); }); });
+  });
 }
 
 void Instance::Parts::worker_drained() {

@@ -90,8 +90,9 @@ std::future<void> Worker::take_paths() {
   return on_thread<void>([](Thread& thread) { thread.take_paths(); });
 }
 
-void Worker::drain(std::function<void()> drained) {
-  loop_.post([this, then = std::move(drained)]() mutable { running_->drain(std::move(then)); });
+std::future<void> Worker::drain(std::function<void()> drained) {
+  return on_thread<void>(
+      [then = std::move(drained)](Thread& thread) mutable { thread.drain(std::move(then)); });
 }
 
 void Worker::cut(core::CloseReason reason, bool at_once) {

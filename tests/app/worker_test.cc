@@ -65,9 +65,9 @@ TEST_CASE("a worker serves on its own thread and shows its sessions") {
 TEST_CASE("a worker without sessions is drained at once") {
   Backlog backend;
   Story story(backend.address().text());
-  story.worker.drain([&] { story.drained.fetch_add(1); });
-  CHECK(comes_true([&] { return story.drained.load() == 1; }));
+  story.worker.drain([&] { story.drained.fetch_add(1); }).get();
   CHECK_FALSE(connect_to(story.address));
+  CHECK(comes_true([&] { return story.drained.load() == 1; }));
 }
 
 TEST_CASE("a worker is drained once its last session has ended, and says so once") {
@@ -81,8 +81,8 @@ TEST_CASE("a worker is drained once its last session has ended, and says so once
   second.send("y");
   Peer second_peer = backend.accept();
   CHECK(second_peer.receive(1) == "y");
-  story.worker.drain([&] { story.drained.fetch_add(1); });
-  CHECK(comes_true([&] { return !connect_to(story.address); }));
+  story.worker.drain([&] { story.drained.fetch_add(1); }).get();
+  CHECK_FALSE(connect_to(story.address));
   first.reset();
   CHECK(first_peer.next() == "reset");
   CHECK(comes_true([&] { return story.worker.sessions() == 1; }));

@@ -87,8 +87,9 @@ class Worker {
   // The other way round: the files of its unix sockets are ours to remove.
   [[nodiscard]] std::future<void> take_paths();
 
-  // Stops accepting; calls `drained` on this worker's thread once no session is left. Any thread.
-  void drain(std::function<void()> drained);
+  // Stops accepting: once it is done nobody new is served. Calls `drained` on this worker's thread
+  // when no session is left, which may be at once.
+  [[nodiscard]] std::future<void> drain(std::function<void()> drained);
   // Ends every session. Any thread.
   void cut(core::CloseReason reason, bool at_once);
   // Ends the thread. All sessions must have ended.
