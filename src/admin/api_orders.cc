@@ -57,18 +57,24 @@ CircuitOrder circuit_order(const std::string& word) {
                         word));
 }
 
-// Gives the order to the backend that the path names, and shows it as it is then.
-template <typename Order>
-HttpResponse give(Control& control, const Call& call, const Order& order) {
+// Gives the order to the backend that the path names, and shows it as it is then. `check` is shown
+// it as it is before, and may throw.
+template <typename Order, typename Check>
+HttpResponse give(Control& control, const Call& call, const Order& order, const Check& check) {
   const std::string& pool = call.names[0];
   const std::string& backend = call.names[1];
   const Snapshot before = control.snapshot();
-  find_backend(find_pool(before, pool), backend);
+  check(find_backend(find_pool(before, pool), backend));
   if (!order(pool, backend)) {
     conflict(
         fmt::format("{}/{} is gone from the configuration and takes no orders", pool, backend));
   }
   return get_backend(control, call);
+}
+
+template <typename Order>
+HttpResponse give(Control& control, const Call& call, const Order& order) {
+  return give(control, call, order, [](const Snapshot::Backend&) {});
 }
 
 }  // namespace
@@ -97,8 +103,17 @@ HttpResponse post_enable(Control& control, const Call& call) {
 HttpResponse post_circuit(Control& control, const Call& call) {
   no_members(call);
   const CircuitOrder wanted = circuit_order(call.names[2]);
-  return give(control, call, [&](const std::string& pool, const std::string& backend) {
+  const auto order = [&](const std::string& pool, const std::string& backend) {
     return control.order(pool, backend, wanted);
+  };
+  // With the kill switch on an order would hold and do nothing, until a reload one day. To take one
+  // back is always right.
+  return give(control, call, order, [&](const Snapshot::Backend& backend) {
+    if (backend.circuit.enabled || backend.removed || wanted == CircuitOrder::automatic) return;
+    conflict(
+        fmt::format("circuit_enabled is false in pool {}: its circuits admit everybody and take no "
+                    "orders; to keep clients away from {}/{} use disable or drain",
+                    call.names[0], call.names[0], call.names[1]));
   });
 }
 

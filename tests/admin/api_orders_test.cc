@@ -89,6 +89,27 @@ TEST_CASE("an order that a leaving backend does not take is a conflict") {
         "409 conflict orders/pg-a is gone from the configuration and takes no orders");
 }
 
+TEST_CASE("an order to a circuit that the configuration has switched off is a conflict") {
+  Desk desk;
+  Snapshot::Backend& backend = desk.control.snapshot_.pools[0].backends[0];
+  backend.circuit.enabled = false;
+  for (const char* order : {"open", "close", "bypass"}) {
+    CAPTURE(order);
+    CHECK(desk.refusal("POST", kBackend + "/circuit/" + order) ==
+          "409 conflict circuit_enabled is false in pool orders: its circuits admit everybody and "
+          "take no orders; to keep clients away from orders/pg-a use disable or drain");
+  }
+  CHECK(desk.control.orders().empty());
+  // One that was given before may be taken back.
+  CHECK(desk.tree("POST", kBackend + "/circuit/auto")["name"] == "pg-a");
+  CHECK(desk.tree("POST", kBackend + "/disable")["name"] == "pg-a");
+  CHECK(desk.control.orders() == Orders{"circuit orders pg-a 3", "disable orders pg-a"});
+  backend.removed = true;
+  desk.control.obeys_ = false;
+  CHECK(desk.refusal("POST", kBackend + "/circuit/open") ==
+        "409 conflict orders/pg-a is gone from the configuration and takes no orders");
+}
+
 TEST_CASE("POST /v1/shutdown begins the drain") {
   Desk desk;
   CHECK(desk.tree("POST", "/v1/shutdown") == Tree::parse(R"({"draining":true})"));

@@ -51,6 +51,17 @@ TEST_CASE("orders: a circuit is overridden by each of the four words") {
   }
 }
 
+TEST_CASE("orders: a circuit that takes no orders is told in weir's words, and is no success") {
+  FakeAdmin weir;
+  const std::string refusal =
+      R"({"error":{"code":"conflict","message":"circuit_enabled is false in pool orders"}})";
+  weir.answers("POST " + kPath + "/circuit/open", refusal, 409);
+  const Typed refused = typed(weir, {"circuit", "orders/pg-a", "open"});
+  CHECK(refused.code == 1);
+  CHECK(refused.out.empty());
+  CHECK(refused.err == "weirctl: circuit_enabled is false in pool orders\n");
+}
+
 TEST_CASE("orders: a drain sends its deadline, and says when it ends") {
   FakeAdmin weir;
   weir.answers("POST " + kPath + "/drain", backend("draining", 3, R"("2026-11-30T12:00:30.000Z")"));
