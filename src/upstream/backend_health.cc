@@ -32,15 +32,31 @@ BackendHealth::BackendHealth(const std::optional<HealthOptions>& options, core::
       health_(options_.rise, options_.fall) {}
 
 void BackendHealth::set_options(const std::optional<HealthOptions>& options) {
-  const std::lock_guard lock(mutex_);
-  checked_.store(options.has_value(), std::memory_order_relaxed);
-  options_ = options.value_or(HealthOptions{});
-  if (options) return health_.set_thresholds(options_.rise, options_.fall);
-  const auto totals = status_.checks;
-  health_ = core::Health(options_.rise, options_.fall);
-  status_ = {};
-  status_.checks = totals;
-  healthy_.store(true, std::memory_order_release);
+  bool was_unhealthy = false;
+  {
+    const std::lock_guard lock(mutex_);
+    checked_.store(options.has_value(), std::memory_order_relaxed);
+    options_ = options.value_or(HealthOptions{});
+    if (options) return health_.set_thresholds(options_.rise, options_.fall);
+    const auto totals = status_.checks;
+    was_unhealthy = status_.state == HealthState::unhealthy;
+    health_ = core::Health(options_.rise, options_.fall);
+    status_ = {};
+    status_.checks = totals;
+    healthy_.store(true, std::memory_order_release);
+  }
+  if (!was_unhealthy) return;
+  const std::string cause = "a reload has ended its checks";
+  tell(HealthState::healthy, cause);
+  if (journal_ == nullptr) return;
+  journal_->add(net::EventKind::health, pool_, backend_,
+                std::string(core::name(HealthState::healthy)), cause);
+}
+
+void BackendHealth::tell(HealthState to, const std::string& cause) const {
+  const bool trouble = to == HealthState::unhealthy;
+  net::log(trouble ? net::LogLevel::warning : net::LogLevel::info, "pool " + pool_,
+           "backend {}: {}: {}", backend_, core::name(to), cause);
 }
 
 void BackendHealth::restore_unhealthy() {
@@ -76,8 +92,7 @@ void BackendHealth::take(core::DialOutcome outcome, core::TimePoint now) {
 void BackendHealth::turn(HealthState to, const std::string& cause, core::TimePoint now) {
   const bool trouble = to == HealthState::unhealthy;
   if (trouble) healthy_.store(false, std::memory_order_release);
-  net::log(trouble ? net::LogLevel::warning : net::LogLevel::info, "pool " + pool_,
-           "backend {}: {}: {}", backend_, core::name(to), cause);
+  tell(to, cause);
   if (journal_ != nullptr) {
     journal_->add(net::EventKind::health, pool_, backend_, std::string(core::name(to)), cause, now);
   }

@@ -172,6 +172,27 @@ TEST_CASE("a backend that is no longer checked is healthy, and begins anew when 
   CHECK_FALSE(story.health.healthy());
 }
 
+TEST_CASE(
+    "that the checks of an unhealthy backend end is in the journal, with why it is healthy now") {
+  net::Journal journal;
+  core::Circuit circuit{{}, 1};
+  const HealthOptions checks{.rise = 1, .fall = 1};
+  BackendHealth health{checks, circuit, "orders", "pg-a", &journal};
+  health.set_options(std::nullopt);
+  health.set_options(checks);
+  CHECK(journal.last() == 0);  // it was healthy all the time
+  health.take(DialOutcome::refused, kNow);
+  health.set_options(std::nullopt);
+  health.set_options(std::nullopt);
+  const auto events = journal.since(1);
+  REQUIRE(events.size() == 1);
+  CHECK(events[0].kind == net::EventKind::health);
+  CHECK(events[0].pool == "orders");
+  CHECK(events[0].backend == "pg-a");
+  CHECK(events[0].to == "healthy");
+  CHECK(events[0].cause == "a reload has ended its checks");
+}
+
 TEST_CASE("that checks end does not close the circuit that dials have opened") {
   Story story;
   story.checks(3, DialOutcome::refused);

@@ -42,7 +42,7 @@ class BackendHealth {
   bool checked() const { return checked_.load(std::memory_order_relaxed); }
 
   // Other thresholds; the state and the checks in a row stay. A backend that is no longer checked
-  // is healthy from there, and begins anew when it is checked again.
+  // is healthy from there, which is logged as a turn is, and begins anew when it is checked again.
   void set_options(const std::optional<HealthOptions>& options);
 
   // Unhealthy in the process before this one, and so here until checks say otherwise.
@@ -55,6 +55,7 @@ class BackendHealth {
 
  private:
   void turn(core::HealthState to, const std::string& cause, core::TimePoint now);
+  void tell(core::HealthState to, const std::string& cause) const;
 
   core::Circuit& circuit_;
   const std::string pool_;
