@@ -290,6 +290,12 @@ admin::Reload Instance::Parts::reload(config::LoadResult loaded) {
   return reload;
 }
 
+admin::Reload Instance::Parts::plan(const config::LoadResult& loaded) {
+  admin::Reload plan;
+  control([&](admin::Control&) { plan = reloading_->plan(loaded); });
+  return plan;
+}
+
 void Instance::Parts::post_drain() {
   control_.post([this] { drain("test"); });
 }
@@ -358,6 +364,7 @@ void Instance::control(const std::function<void(admin::Control&)>& work) { parts
 admin::Reload Instance::reload(config::LoadResult loaded) {
   return parts_->reload(std::move(loaded));
 }
+admin::Reload Instance::plan(const config::LoadResult& loaded) { return parts_->plan(loaded); }
 admin::Snapshot Instance::snapshot() const { return parts_->snapshot(); }
 std::vector<net::SocketAddress> Instance::addresses(const std::string& listener) const {
   return parts_->addresses(listener);

@@ -37,6 +37,7 @@ class Instance::Parts {
   void drain(const std::string& cause);
   void control(const std::function<void(admin::Control&)>& work);
   admin::Reload reload(config::LoadResult loaded);
+  admin::Reload plan(const config::LoadResult& loaded);
   void post_drain();
   admin::Snapshot snapshot() const;
   std::vector<net::SocketAddress> addresses(const std::string& listener) const {

@@ -49,6 +49,7 @@ admin::Reload Reloading::look_at(const config::LoadResult& loaded) const {
   reload.problems = loaded.problems;
   if (!loaded.configuration) return reload;
   reload.plan = config::plan(in_force_, *loaded.configuration);
+  engine_.serving.mark_resumed(*loaded.configuration, reload.plan);
   for (const config::Refusal& refusal : reload.plan.refusals) {
     reload.problems.push_back(loaded.problem(refusal.path, refusal.message));
   }

@@ -36,6 +36,7 @@ class Reloading {
   admin::Reload plan(std::optional<std::string_view> text);
   admin::Reload reload(std::optional<std::string_view> text, const std::string& cause);
   // A configuration that is validated already.
+  admin::Reload plan(const config::LoadResult& loaded) const { return look_at(loaded); }
   admin::Reload reload(config::LoadResult loaded, const std::string& cause);
 
   std::uint64_t generation() const { return generation_; }

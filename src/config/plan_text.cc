@@ -30,6 +30,8 @@ std::string_view text(PlanAction action) {
       return "reset";
     case PlanAction::added:
       return "added";
+    case PlanAction::resumed:
+      return "resumed";
     case PlanAction::drained:
       return "drained";
   }

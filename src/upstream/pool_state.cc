@@ -45,15 +45,24 @@ void PoolState::remove(std::shared_ptr<Backend> backend, core::TimePoint now) {
   }
 }
 
+PoolState::Backends::const_iterator PoolState::find_removed(const BackendOptions& options) const {
+  return std::find_if(removed_.begin(), removed_.end(),
+                      [&](const std::shared_ptr<Backend>& backend) {
+                        return backend->name() == options.name &&
+                               backend->endpoint() == options.address && !backend->deserted();
+                      });
+}
+
+bool PoolState::would_take_back(const BackendOptions& options) const {
+  const std::lock_guard lock(mutex_);
+  return find_removed(options) != removed_.end();
+}
+
 std::shared_ptr<Backend> PoolState::take_back(const BackendOptions& options) {
   const std::lock_guard lock(mutex_);
-  const auto found =
-      std::find_if(removed_.begin(), removed_.end(), [&](const std::shared_ptr<Backend>& backend) {
-        return backend->name() == options.name && backend->endpoint() == options.address &&
-               !backend->deserted();
-      });
+  const auto found = find_removed(options);
   if (found == removed_.end()) return nullptr;
-  std::shared_ptr<Backend> backend = std::move(*found);
+  std::shared_ptr<Backend> backend = *found;
   removed_.erase(found);
   Duty duty = backend->duty();
   duty.removed = false;

@@ -14,9 +14,9 @@ namespace weir::e2e {
 std::vector<std::string> changes(const config::Plan& plan);
 
 // Reloads, and holds the snapshots before and after against the plan: what is kept or retuned has
-// its gauges, totals and circuits still, what is added or reset begins with nothing, and sessions
-// of what is drained are counted on it. For a weir in which nobody comes or goes meanwhile. Answers
-// the plan's changes.
+// its gauges, totals and circuits still, and so has what is resumed, what is added or reset begins
+// with nothing, and sessions of what is drained are counted on it. For a weir in which nobody comes
+// or goes meanwhile. Answers the plan's changes.
 std::vector<std::string> reload_as_planned(TestWeir& weir, const std::string& yaml,
                                            At at = At::here());
 

@@ -216,7 +216,9 @@ TEST_CASE(
     CHECK(world.servers[3]->accepted() == 1);
     CHECK(world.servers[2]->accepted() == 1);
     // And back while both have a session: each is the one that it was.
-    world.change(b3_at(2));
+    CHECK(world.change(b3_at(2)) ==
+          Lines{fmt::format("backend servers/b3: resumed: address: {} -> {}",
+                            world.servers[3]->address(), world.servers[2]->address())});
     admin::Snapshot now = world.weir->snapshot();
     REQUIRE(now.pool("servers").backends.size() == 4);
     CHECK(now.pool("servers").backends[2].circuit.forced_open);

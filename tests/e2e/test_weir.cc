@@ -105,11 +105,8 @@ admin::Reload TestWeir::try_reload(const std::string& yaml) {
   return instance_->reload(load(yaml, folder_.file("access.log")));
 }
 
-config::Plan TestWeir::plan(const std::string& yaml, At at) {
-  const config::Configuration next = configuration(yaml, folder_.file("access.log"), at);
-  config::Plan plan;
-  control([&](admin::Control& control) { plan = config::plan(control.configuration(), next); });
-  return plan;
+config::Plan TestWeir::plan(const std::string& yaml) {
+  return instance_->plan(load(yaml, folder_.file("access.log"))).plan;
 }
 
 admin::Reload TestWeir::reload(const std::string& yaml, At at) {

@@ -40,7 +40,7 @@ class TestWeir {
   admin::Reload reload(const std::string& yaml, At at = At::here());
   admin::Reload try_reload(const std::string& yaml);  // may be refused
   // What reload() would do.
-  config::Plan plan(const std::string& yaml, At at = At::here());
+  config::Plan plan(const std::string& yaml);
   // Does something with what the admin side has.
   void control(const std::function<void(admin::Control&)>& work) { instance_->control(work); }
 

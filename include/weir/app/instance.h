@@ -55,8 +55,9 @@ class Instance {
 
   // Waits until `work` has been done on the control thread. From any other, while run() runs.
   void control(const std::function<void(admin::Control&)>& work);
-  // A reload with what was loaded already, in the same way.
+  // A reload with what was loaded already, or its plan, in the same way.
   admin::Reload reload(config::LoadResult loaded);
+  admin::Reload plan(const config::LoadResult& loaded);
 
   admin::Snapshot snapshot() const;  // any thread
 

@@ -12,6 +12,7 @@
 #include "weir/app/binds.h"
 #include "weir/app/worker.h"
 #include "weir/config/configuration.h"
+#include "weir/config/plan.h"
 #include "weir/net/journal.h"
 #include "weir/net/loop.h"
 #include "weir/net/resolver.h"
@@ -44,6 +45,8 @@ class Serving {
                                                    std::vector<Rebinding::Inherited>& inherited);
   // Closes them again.
   void give_up();
+  // Of what a plan to `next` calls added or reset, take() makes the same again what lives on still.
+  void mark_resumed(const config::Configuration& next, config::Plan& plan) const;
   // What each worker has to change. The pools are those of `next` from here on.
   std::vector<Worker::Change> take(const config::Configuration& next, std::uint64_t generation);
   // All workers have changed.

@@ -17,6 +17,9 @@ enum class PlanAction {
   rebound,  // a listener: some of its addresses are opened or closed, the others stay open
   reset,    // a backend: its name means another address now. The old one drains, the new one is new
   added,
+  resumed,  // comes back, or means that address again, while what it was lives on: the same again,
+            // with its counters, circuits and orders. Only who knows what lives can tell: plan()
+            // says `added` or `reset`
   drained,  // not in the file any more: takes nothing new, its sessions run on
 };
 
@@ -37,7 +40,7 @@ struct PlanItem {
   PlanKind kind = PlanKind::process;
   std::string name;  // `orders`, of a backend `orders/pg-a`, of the process empty
   PlanAction action = PlanAction::kept;
-  std::vector<KeyChange> keys;  // in the order of the documentation; empty for added and drained
+  std::vector<KeyChange> keys;  // in the order of the documentation; empty for added, drained
   bool operator==(const PlanItem&) const = default;
 };
 

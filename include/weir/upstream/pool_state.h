@@ -57,6 +57,7 @@ class PoolState {
   void remove(std::shared_ptr<Backend> backend, core::TimePoint now);
   // One that was removed and has sessions still is the same entry again; null if there is none.
   std::shared_ptr<Backend> take_back(const BackendOptions& options);
+  bool would_take_back(const BackendOptions& options) const;
   // Forgets the removed ones that are deserted, but for their totals; answers their names.
   std::vector<std::string> forget_deserted(core::TimePoint now);
   std::vector<std::shared_ptr<Backend>> removed() const;
@@ -64,6 +65,10 @@ class PoolState {
   BackendTotals past() const;
 
  private:
+  using Backends = std::vector<std::shared_ptr<Backend>>;
+
+  Backends::const_iterator find_removed(const BackendOptions& options) const;
+
   // A cache line and more apart, so that workers do not share lines.
   struct alignas(128) WorkerTotals {
     PoolTotals totals;
