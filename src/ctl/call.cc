@@ -30,7 +30,7 @@ Reply fetch(Client& client, const Request& request) {
   return reply;
 }
 
-std::string json_text(const Json& body) { return body.dump(2) + "\n"; }
+std::string json_text(const Json& body) { return written(body, 2) + "\n"; }
 
 int show(const Call& call, const Request& request, Text text) {
   const Reply reply = fetch(call.client, request);

@@ -26,7 +26,7 @@ int follow(const Call& call) {
     for (const std::string& notice : step.notices) complain(call.shell, notice);
     for (const Json& event : step.events) {
       say(call.shell,
-          call.json ? event.dump() + "\n" : text_of({event_line(event)}, call.shell.colours));
+          call.json ? written(event) + "\n" : text_of({event_line(event)}, call.shell.colours));
     }
   } while (call.shell.pause(interval));
   return kDone;

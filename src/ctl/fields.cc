@@ -28,7 +28,24 @@ std::string word(const Json& value) {
     const auto& text = value.get_ref<const std::string&>();
     return text.empty() ? "-" : printable(text);
   }
-  return value.dump();
+  return written(value);
+}
+
+std::string written(const Json& value, int indent) {
+  const std::string json = value.dump(indent);
+  std::string text;
+  text.reserve(json.size());
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(json[i]);
+    // U+0080 to U+009F are 0xc2 and a byte below 0xa0 in UTF-8.
+    const bool c1 = byte == 0xc2 && static_cast<unsigned char>(json[i + 1]) < 0xa0;
+    if (c1 || byte == 0x7f) {
+      text += fmt::format("\\u{:04x}", static_cast<unsigned char>(json[c1 ? ++i : i]));
+    } else {
+      text += json[i];
+    }
+  }
+  return text;
 }
 
 std::uint64_t whole(const Json& value) {

@@ -21,6 +21,9 @@ const Json& list(const Json& object, std::string_view key);
 
 // As people read it: `-` for null, `yes` and `no`, other texts without control characters.
 std::string word(const Json& value);
+// JSON as scripts read it, on one line or indented, with every control character escaped: those
+// that JSON itself would let through, DEL and U+0080 to U+009F, command a terminal as well.
+std::string written(const Json& value, int indent = -1);
 // The whole number, 0 when it is none.
 std::uint64_t whole(const Json& value);
 bool is_true(const Json& value);

@@ -27,6 +27,20 @@ TEST_CASE("fields: values as people read them") {
   CHECK(word(Json("a\x1b")) == "a\\x1b");
 }
 
+TEST_CASE("fields: no control character of an answer reaches a terminal, as JSON or in a table") {
+  const Json body =
+      Json::parse("{\"a\\u009b\":[\"\\u001b[2J\",\"\\u0080\\u009f\\u007f\",\"\u00a0\u00e9\"]}");
+  const std::string json = R"({"a\u009b":["\u001b[2J","\u0080\u009f\u007f",)"
+                           "\"\u00a0\u00e9\"]}";
+  CHECK(written(body) == json);
+  CHECK(written(body, 2).find(R"("\u0080\u009f\u007f")") != std::string::npos);
+  CHECK(Json::parse(written(body, 2)) == body);
+  CHECK(word(body) == json);  // of a shape that nobody expects
+  CHECK(word(Json("\xc2\x9b"
+                  "2J")) == "\\x9b2J");
+  CHECK(written(Json("\u00c2")) == "\"\u00c2\"");
+}
+
 TEST_CASE("fields: counts by reason, the largest first") {
   const Json counts = Json::parse(R"({"idle_timeout":2,"client_closed":20})");
   CHECK(sum(counts) == 22);
