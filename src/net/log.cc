@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <exception>
 #include <memory>
 #include <string>
 
@@ -61,8 +62,17 @@ std::shared_ptr<spdlog::logger> make_logger(const Log& log, const char* pattern)
       spdlog::async_overflow_policy::overrun_oldest);
   logger->set_pattern(pattern, spdlog::pattern_time_type::utc);
   logger->set_level(spdlog::level::trace);
-  logger->set_error_handler([](const std::string&) {});  // a line after the end: nobody to tell
+  logger->set_error_handler([](const std::string&) {});  // of a line's writing: nobody to tell
   return logger;
+}
+
+// spdlog throws when its writer has ended, which it may do at any moment here: nobody is left to
+// tell, and a line is no reason to fail.
+void pass_on(spdlog::logger& logger, spdlog::level::level_enum level, std::string_view line) {
+  try {
+    logger.log(level, spdlog::string_view_t(line.data(), line.size()));
+  } catch (const std::exception&) {
+  }
 }
 
 spdlog::level::level_enum to_spdlog(LogLevel level) {
@@ -115,12 +125,12 @@ void write_log(LogLevel level, std::string_view about, std::string_view text) {
   const std::string line = json ? fmt::format(R"("about":"{}","message":"{}")",
                                               core::json_escaped(about), core::json_escaped(text))
                                 : fmt::format("{}: {}", about, text);
-  (json ? log.json : log.text)->log(to_spdlog(level), line);
+  pass_on(*(json ? log.json : log.text), to_spdlog(level), line);
 }
 
 void write_raw(std::string_view line) {
   const Log& log = the_log();
-  if (log.raw) log.raw->info(line);
+  if (log.raw) pass_on(*log.raw, spdlog::level::info, line);
 }
 
 bool LogRate::admit(std::chrono::steady_clock::time_point now, std::uint64_t& held_back) {

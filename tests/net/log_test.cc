@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <functional>
@@ -102,6 +103,32 @@ TEST_CASE("before it starts and after it stops the log is silent") {
   write_raw("nor this");
   CHECK(lines_of({}, [] {}).empty());
   CHECK_FALSE(log_enabled(LogLevel::error));
+}
+
+TEST_CASE("a line after the end is lost and harms nobody, whatever its way") {
+  for (const LogFormat format : {LogFormat::text, LogFormat::json}) {
+    CHECK(lines_of({LogLevel::info, format}, [] {}).empty());
+    CHECK_NOTHROW(log(LogLevel::error, "weir", "late"));
+    CHECK_NOTHROW(write_log(LogLevel::error, "weir", "late"));
+    CHECK_NOTHROW(write_raw("late"));
+  }
+}
+
+TEST_CASE("those who log while the log ends are not harmed") {
+  for (int round = 0; round < 20; ++round) {
+    std::atomic<bool> ended{false};
+    std::future<void> speaker;
+    lines_of({}, [&] {
+      speaker = std::async(std::launch::async, [&ended] {
+        for (int after = 0; after < 100; after += ended ? 1 : 0) {
+          write_log(LogLevel::error, "weir", "a line");
+        }
+      });
+      write_raw("somebody else's line");
+    });
+    ended = true;
+    CHECK_NOTHROW(speaker.get());
+  }
 }
 
 TEST_CASE("a stderr that nobody reads stalls neither those who log nor the end") {

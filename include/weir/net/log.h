@@ -15,7 +15,7 @@ namespace weir::net {
 void start_log(const LogOptions& options);
 // Another level and format from now on; nothing unless it has started.
 void set_log(const LogOptions& options);
-// Writes what is queued and ends the writer thread.
+// Writes what is queued and ends the writer thread. Lines after it are lost.
 void stop_log();
 
 bool log_enabled(LogLevel level);
