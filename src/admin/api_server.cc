@@ -9,9 +9,11 @@
 namespace weir::admin {
 namespace {
 
-HttpOptions options(ApiServer::Scope scope, std::size_t most_connections) {
+HttpOptions options(ApiServer::Scope scope, std::size_t most_connections,
+                    const std::shared_ptr<Unsent>& unsent) {
   HttpOptions made;
   made.most_connections = most_connections;
+  made.unsent = unsent;
   // That of the largest configuration file, which `plan` and `reload` take.
   if (scope == ApiServer::Scope::full) made.most_body = 4 * 1024 * 1024;
   return made;
@@ -19,10 +21,12 @@ HttpOptions options(ApiServer::Scope scope, std::size_t most_connections) {
 
 }  // namespace
 
-ApiServer::ApiServer(net::Loop& loop, Control& control, Scope scope, std::size_t most_connections)
+ApiServer::ApiServer(net::Loop& loop, Control& control, Scope scope, std::size_t most_connections,
+                     std::shared_ptr<Unsent> unsent)
     : loop_(loop),
       scope_(scope),
       most_connections_(most_connections),
+      unsent_(std::move(unsent)),
       router_(std::make_unique<Router>(control,
                                        scope == Scope::full ? all_routes() : read_only_routes())) {}
 
@@ -39,9 +43,9 @@ bool ApiServer::listen(const core::Endpoint& endpoint, const net::FileAccess& ac
 }
 
 void ApiServer::serve(net::ListenSocket socket) {
-  server_ =
-      std::make_unique<HttpServer>(loop_, std::move(socket), options(scope_, most_connections_),
-                                   [this](const HttpRequest& request) { return answer(request); });
+  server_ = std::make_unique<HttpServer>(
+      loop_, std::move(socket), options(scope_, most_connections_, unsent_),
+      [this](const HttpRequest& request) { return answer(request); });
 }
 
 net::ListenSocket ApiServer::share() const { return server_->socket().share(); }

@@ -1,5 +1,6 @@
 #include "admin/http_server.h"
 
+#include <fmt/format.h>
 #include <microhttpd.h>
 #include <sys/socket.h>
 
@@ -31,6 +32,10 @@ constexpr std::size_t kMostDropped = 64 * 1024 * 1024;
 
 constexpr std::size_t kBodiesAtOnce = 4;
 
+// An answer up to this size is not refused for what others leave unread: all connections together
+// hold no more of these than of requests' heads.
+constexpr std::size_t kSmallAnswer = 16 * 1024;
+
 MHD_Daemon* as_daemon(void* daemon) { return static_cast<MHD_Daemon*>(daemon); }
 
 HttpResponse too_large(std::size_t most) {
@@ -38,14 +43,29 @@ HttpResponse too_large(std::size_t most) {
                         "the body is larger than " + std::to_string(most) + " bytes");
 }
 
-MHD_Result queue(MHD_Connection* connection, HttpResponse answer) {
+// The text of an answer, counted for as long as it is there.
+struct Body {
+  Body(std::string of, std::shared_ptr<Unsent> counted)
+      : text(std::move(of)), unsent(std::move(counted)) {
+    unsent->bytes += text.size();
+  }
+  ~Body() { unsent->bytes -= text.size(); }
+  Body(const Body&) = delete;
+  Body& operator=(const Body&) = delete;
+
+  std::string text;
+  const std::shared_ptr<Unsent> unsent;
+};
+
+MHD_Result queue(MHD_Connection* connection, HttpResponse answer,
+                 const std::shared_ptr<Unsent>& unsent) {
   // libmicrohttpd sends straight from the text and then gives it back: no copy.
-  auto text = std::make_unique<std::string>(std::move(answer.body));
+  auto body = std::make_unique<Body>(std::move(answer.body), unsent);
   MHD_Response* response = MHD_create_response_from_buffer_with_free_callback_cls(
-      text->size(), text->data(), [](void* owned) { delete static_cast<std::string*>(owned); },
-      text.get());
+      body->text.size(), body->text.data(), [](void* owned) { delete static_cast<Body*>(owned); },
+      body.get());
   if (response == nullptr) return MHD_NO;
-  static_cast<void>(text.release());
+  static_cast<void>(body.release());
   const auto add = [response](const char* name, std::string_view value) {
     MHD_add_response_header(response, name, std::string(value).c_str());
   };
@@ -116,9 +136,9 @@ class HttpServer::Callbacks {
         const std::size_t size = std::exchange(*upload_size, 0);
         return take(server, *connection, method, {upload, size}) ? MHD_YES : MHD_NO;
       }
-      return queue(mhd, answer(server, *connection, method));
+      return queue(mhd, answer(server, *connection, method), server.options_.unsent);
     } catch (const std::exception& error) {
-      return fail(mhd, error.what());
+      return fail(server, mhd, error.what());
     }
   }
 
@@ -165,7 +185,7 @@ class HttpServer::Callbacks {
     const auto read = std::from_chars(length, length + std::strlen(length), size);
     const bool huge = read.ec == std::errc::result_out_of_range;
     if (!huge && size <= server.options_.most_body) return MHD_YES;
-    return queue(mhd, too_large(server.options_.most_body));
+    return queue(mhd, too_large(server.options_.most_body), server.options_.unsent);
   }
 
   // False cuts the connection.
@@ -206,13 +226,13 @@ class HttpServer::Callbacks {
     }
     server.bodies_ -= connection.body.size();
     request.body = std::exchange(connection.body, {});
-    return server.handler_(request);
+    return server.answer(request);
   }
 
-  static MHD_Result fail(MHD_Connection* mhd, const char* what) {
+  static MHD_Result fail(HttpServer& server, MHD_Connection* mhd, const char* what) {
     try {
       net::log(net::LogLevel::error, "admin", "a request failed: {}", what);
-      return queue(mhd, error_response(500, "internal", what));
+      return queue(mhd, error_response(500, "internal", what), server.options_.unsent);
     } catch (...) {
       return MHD_NO;
     }
@@ -242,6 +262,27 @@ HttpServer::HttpServer(net::Loop& loop, net::ListenSocket socket, const HttpOpti
   const MHD_DaemonInfo* set =
       MHD_get_daemon_info(as_daemon(daemon_.get()), MHD_DAEMON_INFO_EPOLL_FD);
   watch_ = std::make_unique<net::Watch>(loop, set->epoll_fd, [this] { run(); });
+}
+
+HttpResponse HttpServer::answer(const HttpRequest& request) {
+  const std::size_t unsent = options_.unsent->bytes;
+  // Before anything is done: an order that is refused has not been carried out.
+  if (unsent > 2 * options_.most_unsent) return refuse_for_unsent();
+  HttpResponse response = handler_(request);
+  const std::size_t size = response.body.size();
+  const bool fits = unsent == 0 || size <= kSmallAnswer || unsent + size <= options_.most_unsent;
+  return fits || request.method != MHD_HTTP_METHOD_GET ? std::move(response) : refuse_for_unsent();
+}
+
+HttpResponse HttpServer::refuse_for_unsent() {
+  std::uint64_t held_back = 0;
+  if (unsent_rate_.admit(loop_.now(), held_back)) {
+    net::log(net::LogLevel::warning, "admin",
+             "{} bytes of answers wait for clients that do not read them: requests are refused{}",
+             options_.unsent->bytes,
+             held_back == 0 ? "" : fmt::format("; {} more since this was last said", held_back));
+  }
+  return error_response(503, "busy", "too many answers wait for clients to read them; try again");
 }
 
 void HttpServer::leave() {

@@ -7,9 +7,11 @@
 #include <string>
 
 #include "admin/http_message.h"
+#include "weir/admin/unsent.h"
 #include "weir/core/time.h"
 #include "weir/net/acceptor.h"
 #include "weir/net/listen_socket.h"
+#include "weir/net/log.h"
 #include "weir/net/timer.h"
 #include "weir/net/watch.h"
 
@@ -29,6 +31,11 @@ struct HttpOptions {
   // Of one request; 0 = bodies are read and dropped. More is refused with 413 as soon as it is
   // known. All bodies under way together may be four times as large; then it is 503 for one more.
   std::size_t most_body = 0;
+  // Bytes of answers that clients have not read, of all who share `unsent`: a GET that would add to
+  // more than that is 503, unless its answer is small or the only one. Orders are not refused for
+  // what others do not read, up to twice as much; beyond it everything is.
+  std::size_t most_unsent = Unsent::kMost;
+  std::shared_ptr<Unsent> unsent = std::make_shared<Unsent>();
 };
 
 // HTTP/1.1 on one listening socket, with libmicrohttpd on the loop of the control thread: no thread
@@ -72,6 +79,8 @@ class HttpServer final : net::Acceptor::Owner {
   void run();
   void touch(Connection& connection);
   void make_room();
+  HttpResponse answer(const HttpRequest& request);
+  HttpResponse refuse_for_unsent();
 
   net::Loop& loop_;
   const HttpOptions options_;
@@ -80,6 +89,7 @@ class HttpServer final : net::Acceptor::Owner {
   std::list<Connection> connections_;
   std::size_t leaving_ = 0;
   std::size_t bodies_ = 0;  // bytes of the bodies under way
+  net::LogRate unsent_rate_{std::chrono::seconds(10)};
   std::unique_ptr<void, StopDaemon> daemon_;
   net::Timer timer_;
   std::unique_ptr<net::Watch> watch_;

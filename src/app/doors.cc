@@ -69,7 +69,7 @@ std::optional<std::string> Doors::open_admin_socket(const AppOptions& options,
   net::FileAccess access;
   std::string error;
   admin_ = std::make_unique<admin::ApiServer>(loop_, control_, admin::ApiServer::Scope::full,
-                                              most_connections_);
+                                              most_connections_, unsent_);
   if (net::ListenSocket adopted = take_one(inherited, endpoint)) {
     admin_->serve(std::move(adopted));
     return std::nullopt;
@@ -89,7 +89,7 @@ std::optional<std::string> Doors::open_http(const core::Endpoint& endpoint, Serv
                                             std::vector<Rebinding::Inherited>& inherited) {
   std::string error;
   server = std::make_unique<admin::ApiServer>(loop_, control_, admin::ApiServer::Scope::read_only,
-                                              most_connections_ / kHttpPart);
+                                              most_connections_ / kHttpPart, unsent_);
   if (net::ListenSocket adopted = take_one(inherited, endpoint)) {
     server->serve(std::move(adopted));
     return std::nullopt;

@@ -65,6 +65,7 @@ class Doors {
   net::Loop& loop_;
   admin::Control& control_;
   const std::size_t most_connections_;
+  const std::shared_ptr<admin::Unsent> unsent_ = std::make_shared<admin::Unsent>();
   Server admin_;
   Server http_;
   std::optional<core::Endpoint> http_endpoint_;

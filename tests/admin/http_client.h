@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "tests/net/peer.h"
 
@@ -64,6 +65,14 @@ class HttpClient {
     return receive(method == "HEAD");
   }
   Answer get(std::string_view target) { return ask("GET", target); }
+
+  // What is left of an answer whose beginning was read past this client, and one more after it.
+  std::string rest() {
+    peer_.send("GET /end HTTP/1.1\r\nHost: weir\r\nConnection: close\r\n\r\n");
+    while (more()) {
+    }
+    return std::exchange(got_, {});
+  }
 
   // Whether the server has ended the connection with nothing more to say.
   bool ended() {

@@ -230,6 +230,52 @@ TEST_CASE("the bodies under way are bounded all together") {
   CHECK(senders.back().ask("POST", "/p", std::string(99'999, 'x')).status == 200);
 }
 
+TEST_CASE("answers that nobody reads are bounded all together, and hinder no order") {
+  Served served({.most_unsent = 7'000'000});
+  std::vector<HttpClient> clients;
+  for (int i = 0; i < 5; ++i) {
+    clients.push_back(served.client());
+    clients.back().send("GET /large HTTP/1.1\r\nHost: weir\r\n\r\n");
+    CHECK(clients.back().peer().receive(12) == (i < 2 ? "HTTP/1.1 200" : "HTTP/1.1 503"));
+  }
+  CHECK(served.client().get("/small").status == 200);
+  CHECK(served.client().ask("POST", "/order").status == 200);
+  const Answer refused = served.client().get("/large");
+  CHECK(refused.status == 503);
+  CHECK(refused.body.find(R"("code":"busy")") != std::string::npos);
+  // Who reads, or leaves, makes room again.
+  CHECK(clients[0].rest().size() > 3'000'000);
+  CHECK(served.client().get("/large").status == 200);
+  clients.clear();
+  CHECK(served.comes_to(0));
+  CHECK(served.client().get("/large").status == 200);
+}
+
+TEST_CASE("an answer larger than the bound is given when it is the only one") {
+  Served served({.most_unsent = 1000});
+  HttpClient first = served.client();
+  first.send("GET /large HTTP/1.1\r\nHost: weir\r\n\r\n");
+  CHECK(first.peer().receive(12) == "HTTP/1.1 200");
+  CHECK(served.client().get("/large").status == 503);
+  CHECK(first.rest().size() > 3'000'000);
+  CHECK(served.client().get("/large").body.size() == 3'000'000);
+}
+
+TEST_CASE("orders are answered beyond the bound, and refused undone beyond twice of it") {
+  Served served({.most_unsent = 4'000'000});
+  std::vector<HttpClient> clients;
+  for (int i = 0; i < 5; ++i) {
+    clients.push_back(served.client());
+    clients.back().send("POST /large HTTP/1.1\r\nHost: weir\r\n\r\n");
+    CHECK(clients.back().peer().receive(12) == (i < 3 ? "HTTP/1.1 200" : "HTTP/1.1 503"));
+  }
+  CHECK(served.asked == 3);
+  CHECK(served.client().get("/small").status == 503);
+  clients.clear();
+  CHECK(served.comes_to(0));
+  CHECK(served.client().get("/small").status == 200);
+}
+
 TEST_CASE("a target that is too long is refused") {
   Served served;
   HttpClient client = served.client();
@@ -261,7 +307,7 @@ TEST_CASE("what is not HTTP is refused and closed, half a request waits") {
 }
 
 TEST_CASE("a hundred silent, slow and greedy clients hinder nobody") {
-  Served served;
+  Served served({.most_unsent = 200'000'000});
   std::vector<HttpClient> others;
   for (int i = 0; i < 100; ++i) {
     others.push_back(served.client());

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "weir/admin/unsent.h"
 #include "weir/core/endpoint.h"
 #include "weir/net/listen_socket.h"
 #include "weir/net/socket_address.h"
@@ -33,8 +34,10 @@ class ApiServer {
   // Each connection costs a descriptor; the server has two more, its socket and its epoll set.
   static constexpr std::size_t kMostConnections = 128;
 
+  // The servers of one process share what they hold of answers that nobody reads.
   ApiServer(net::Loop& loop, Control& control, Scope scope,
-            std::size_t most_connections = kMostConnections);
+            std::size_t most_connections = kMostConnections,
+            std::shared_ptr<Unsent> unsent = std::make_shared<Unsent>());
   ~ApiServer();
 
   // Begins to serve at `endpoint`, once. On failure `error` says why, for an operator, and nothing
@@ -61,6 +64,7 @@ class ApiServer {
   net::Loop& loop_;
   const Scope scope_;
   const std::size_t most_connections_;
+  const std::shared_ptr<Unsent> unsent_;
   std::unique_ptr<Router> router_;
   std::unique_ptr<HttpServer> server_;
   bool left_ = false;
