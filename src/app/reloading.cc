@@ -101,6 +101,7 @@ std::optional<config::Problem> Reloading::open(const config::LoadResult& loaded,
     }
   }
   if (const auto failure = engine_.serving.prepare(next)) {
+    if (access_log) access_log->take_back();
     as_it_was();
     return loaded.problem(fmt::format("listeners[{}].bind[{}]", failure->listener, failure->bind),
                           failure->message);

@@ -1,6 +1,7 @@
 #include "weir/net/line_log.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -28,11 +29,13 @@ std::uint64_t lines(std::string_view text) {
   return static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
+Descriptor open_file(const std::string& name, int how) {
+  return Descriptor(::open(name.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NONBLOCK | how, 0640));
+}
+
 Descriptor open_for_appending(const std::string& name) {
-  return Descriptor(
-      name == "stdout"
-          ? ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
-          : ::open(name.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0640));
+  if (name == "stdout") return Descriptor(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
+  return open_file(name, O_CREAT);
 }
 
 }  // namespace
@@ -40,9 +43,23 @@ Descriptor open_for_appending(const std::string& name) {
 LineTarget LineTarget::open(const std::string& name) {
   LineTarget target{name, {}};
   if (name == "off") return target;
-  target.file = open_for_appending(name);
+  if (name != "stdout") {
+    target.file = open_file(name, O_CREAT | O_EXCL);
+    target.made = static_cast<bool>(target.file);
+  }
+  if (!target.made) target.file = open_for_appending(name);
   if (!target.file) throw std::system_error(errno, std::generic_category(), name);
   return target;
+}
+
+void LineTarget::take_back() {
+  struct stat ours {};
+  struct stat there {};
+  const bool unused = made && ::fstat(file.get(), &ours) == 0 && ours.st_size == 0 &&
+                      ::lstat(name.c_str(), &there) == 0 && there.st_dev == ours.st_dev &&
+                      there.st_ino == ours.st_ino;
+  if (unused) ::unlink(name.c_str());
+  file.reset();
 }
 
 void LineLog::Lane::write(std::string_view line) {

@@ -1,9 +1,11 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
+#include "tests/e2e/program.h"
 #include "tests/e2e/service.h"
 #include "tests/e2e/test_weir.h"
 #include "tests/e2e/traffic.h"
@@ -157,6 +159,24 @@ TEST_CASE("a bind that fails rejects the reload with its place, and nothing has 
   Stream client = weir.connect();
   ask(client);
   client.close();
+  weir.settle();
+}
+
+TEST_CASE("a reload that is refused leaves no access log behind that was not there") {
+  const auto servers = services(1);
+  const Folder folder;
+  Layout layout{2, {"front"}, addresses_of(servers)};
+  TestWeir weir(layout.yaml());
+  write_file(folder.file("old.log"), "");
+  for (const char* name : {"new.log", "old.log"}) {
+    const std::string log = fmt::format("log: {{access: {}}}\n", folder.file(name));
+    std::string bad = log + layout.yaml();
+    bad.replace(bad.find("127.0.0.1:"), bad.find("\"]") - bad.find("127.0.0.1:"),
+                "unix:/no-such-folder/x.sock");
+    CHECK_FALSE(weir.try_reload(bad).accepted);
+  }
+  CHECK_FALSE(std::filesystem::exists(folder.file("new.log")));
+  CHECK(std::filesystem::exists(folder.file("old.log")));
   weir.settle();
 }
 

@@ -285,3 +285,34 @@ TEST_CASE("a log that is off holds no file open") {
     return ::read(pipe.reading.get(), &byte, 1) == 0;
   }));
 }
+
+TEST_CASE("a target that is taken back leaves no file that it has made, and every other") {
+  ScratchFolder folder;
+  LineTarget made = LineTarget::open(folder.file("made"));
+  CHECK(std::filesystem::exists(folder.file("made")));
+  made.take_back();
+  CHECK_FALSE(std::filesystem::exists(folder.file("made")));
+  CHECK_FALSE(made.file);
+
+  write_file(folder.file("empty"), "");
+  LineTarget there = LineTarget::open(folder.file("empty"));
+  there.take_back();
+  CHECK(std::filesystem::exists(folder.file("empty")));
+
+  LineTarget used = LineTarget::open(folder.file("used"));
+  write_file(folder.file("used"), "a line\n");
+  used.take_back();
+  CHECK(text_of(folder.file("used")) == "a line\n");
+
+  LineTarget moved = LineTarget::open(folder.file("moved"));
+  std::filesystem::rename(folder.file("moved"), folder.file("elsewhere"));
+  write_file(folder.file("moved"), "");
+  moved.take_back();
+  CHECK(std::filesystem::exists(folder.file("moved")));
+  CHECK(std::filesystem::exists(folder.file("elsewhere")));
+
+  LineTarget off = LineTarget::open("off");
+  off.take_back();
+  LineTarget out = LineTarget::open("stdout");
+  out.take_back();
+}

@@ -23,9 +23,12 @@ class PatientWriter;
 struct LineTarget {
   // Throws std::system_error when the file cannot be opened.
   static LineTarget open(const std::string& name);
+  // Closes it, and removes the file if open() has made it and nobody has written to it.
+  void take_back();
 
   std::string name;
-  Descriptor file;  // none for `off`
+  Descriptor file;    // none for `off`
+  bool made = false;  // there was no such file before
 };
 
 // Lines from many workers into one file, through a bounded buffer per worker and one writer thread.
