@@ -98,6 +98,7 @@ void LineLog::retarget(LineTarget target) {
     const std::lock_guard lock(mutex_);
     next_ = std::move(target);
     reopen_ = true;
+    file_->interrupt();
   }
   enabled_.store(on, std::memory_order_relaxed);
   woken_.notify_one();
@@ -120,6 +121,7 @@ void LineLog::reopen() {
   {
     const std::lock_guard lock(mutex_);
     reopen_ = true;
+    file_->interrupt();
   }
   woken_.notify_one();
 }
@@ -140,8 +142,9 @@ void LineLog::wake() {
 
 void LineLog::run() {
   std::string scratch;
-  for (bool stopping = false; !stopping;) {
+  for (;;) {
     bool reopening = false;
+    bool stopping = false;
     std::optional<LineTarget> next;
     {
       std::unique_lock lock(mutex_);
@@ -150,13 +153,21 @@ void LineLog::run() {
       work_ = false;
       reopening = std::exchange(reopen_, false);
       next = std::exchange(next_, std::nullopt);
+      file_->resume();  // its reason is known now
     }
+    reopening = reopening && !next;
     const bool off = next && !next->file;
+    const bool stuck = !kept_.empty();
     if (next && !off) go_on(*next);
+    if (off) file_->hurry_here();
+    if (reopening && stuck) open();
     drain(scratch);
-    if (off) go_on(*next);  // once all is written
-    if (reopening && !next && *file_) open();
-    if (stopping) return;
+    if (off) {  // once all is written
+      lose(std::exchange(kept_, {}));
+      go_on(*next);
+    }
+    if (reopening && !stuck && *file_) open();
+    if (stopping && kept_.empty()) return;
     std::unique_lock lock(mutex_);
     woken_.wait_for(lock, kRest, [this] { return stop_ || reopen_; });
   }
@@ -167,8 +178,11 @@ void LineLog::go_on(LineTarget& next) {
   file_->replace(std::move(next.file));
 }
 
+// What is left over when somebody has another file for it comes first in the next round.
 void LineLog::drain(std::string& scratch) {
+  put(std::exchange(kept_, {}));
   for (const auto& lane : lanes_) {
+    if (!kept_.empty()) return;
     scratch.clear();
     {
       const std::lock_guard lock(lane->mutex_);
@@ -181,9 +195,19 @@ void LineLog::drain(std::string& scratch) {
 void LineLog::put(std::string_view text) {
   if (!*file_) return;  // it was switched off meanwhile
   int error = 0;
-  const std::string_view rest = file_->write(text, error);
+  std::string_view rest = file_->write(text, error);
   if (rest.empty()) return;
-  lost_.add(lines(rest));
+  if (error == 0 && file_->interrupted()) {
+    // The end of a line whose beginning is elsewhere is no line.
+    if (rest.size() < text.size() && rest.data()[-1] != '\n') {
+      const std::size_t end = rest.find('\n') + 1;
+      lose(rest.substr(0, end));
+      rest.remove_prefix(end);
+    }
+    kept_ = rest;
+    return;
+  }
+  lose(rest);
   static LogRate rate{std::chrono::seconds(10)};
   std::uint64_t held_back = 0;
   if (error != 0 && rate.admit(std::chrono::steady_clock::now(), held_back)) {
@@ -191,6 +215,8 @@ void LineLog::put(std::string_view text) {
         std::strerror(error));
   }
 }
+
+void LineLog::lose(std::string_view text) { lost_.add(lines(text)); }
 
 void LineLog::open() {
   Descriptor opened = open_for_appending(target_);

@@ -12,7 +12,7 @@
 namespace weir::net {
 namespace {
 
-constexpr int kLookMs = 20;  // how soon hurry() is noticed
+constexpr int kLookMs = 20;  // how soon hurry() and interrupt() are noticed
 constexpr std::chrono::milliseconds kHurriedFor(1000);
 
 }  // namespace
@@ -21,6 +21,13 @@ void PatientWriter::replace(Descriptor file) {
   file_ = std::move(file);
   struct stat kind {};
   may_block_ = ::fstat(file_.get(), &kind) != 0 || !S_ISREG(kind.st_mode);
+  if (std::exchange(hurried_here_, false)) give_up_at_ = Clock::time_point::max();
+}
+
+void PatientWriter::hurry_here() {
+  if (give_up_at_ != Clock::time_point::max()) return;
+  hurried_here_ = true;
+  give_up_at_ = Clock::now() + kHurriedFor;
 }
 
 std::string_view PatientWriter::write(std::string_view text, int& error) {
@@ -37,7 +44,10 @@ std::string_view PatientWriter::write(std::string_view text, int& error) {
   while (!text.empty()) {
     std::size_t size = text.size();
     if (may_block_) {
-      if (!wait_for_room()) return text;
+      if (!wait_for_room()) {
+        torn_ = text.data() != begin && text.data()[-1] != '\n';
+        return text;
+      }
       // What polls as writable takes PIPE_BUF bytes without blocking. Cut after a line, so that
       // what is given up later is whole lines.
       size = std::min<std::size_t>(size, PIPE_BUF);
@@ -60,7 +70,7 @@ std::string_view PatientWriter::write(std::string_view text, int& error) {
 bool PatientWriter::wait_for_room() {
   for (;;) {
     pollfd ready{file_.get(), POLLOUT, 0};
-    const bool over = Clock::now() >= give_up_at_;
+    const bool over = interrupted() || Clock::now() >= give_up_at_;
     if (::poll(&ready, 1, over ? 0 : kLookMs) > 0) return true;
     if (over) return false;
     if (give_up_at_ == Clock::time_point::max() && hurried_.load(std::memory_order_relaxed)) {

@@ -10,7 +10,7 @@ namespace weir::net {
 
 // Writes to a file, pipe or terminal that somebody may have stopped reading: waits for room as long
 // as it takes, but once hurried for a second in all, so that nobody's exit hangs on a reader. One
-// thread writes; hurry() is for any thread.
+// thread writes; hurry() and interrupt() are for any thread.
 class PatientWriter {
  public:
   PatientWriter() = default;
@@ -24,6 +24,14 @@ class PatientWriter {
   [[nodiscard]] std::string_view write(std::string_view text, int& error);
 
   void hurry() { hurried_.store(true, std::memory_order_relaxed); }
+  // The same for this file alone; of the thread that writes.
+  void hurry_here();
+
+  // Nothing is waited for until resume(): what does not go at once is given up. Somebody has
+  // another file for the rest.
+  void interrupt() { interrupted_.store(true, std::memory_order_relaxed); }
+  void resume() { interrupted_.store(false, std::memory_order_relaxed); }
+  bool interrupted() const { return interrupted_.load(std::memory_order_relaxed); }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -34,6 +42,8 @@ class PatientWriter {
   bool may_block_ = false;  // anything but a regular file
   bool torn_ = false;       // what was written ends within a line, as a disk ran full there
   std::atomic<bool> hurried_{false};
+  std::atomic<bool> interrupted_{false};
+  bool hurried_here_ = false;
   Clock::time_point give_up_at_ = Clock::time_point::max();
 };
 

@@ -1,5 +1,9 @@
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <string>
@@ -178,6 +182,52 @@ TEST_CASE("a reload that is refused leaves no access log behind that was not the
   CHECK_FALSE(std::filesystem::exists(folder.file("new.log")));
   CHECK(std::filesystem::exists(folder.file("old.log")));
   weir.settle();
+}
+
+TEST_CASE("a reload frees an access log from a pipe that nobody reads") {
+  const auto servers = services(1);
+  const Folder folder;
+  REQUIRE(::mkfifo(folder.file("pipe").c_str(), 0600) == 0);
+  const PeerDescriptor reader(
+      ::open(folder.file("pipe").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  const Layout layout{1, {"front"}, addresses_of(servers)};
+  const auto logging_to = [&](const std::string& name) {
+    return fmt::format("log: {{access: {}}}\n", folder.file(name)) + layout.yaml();
+  };
+  TestWeir weir(logging_to("pipe"));
+  const auto serve_one = [&weir] {
+    Stream client = weir.connect();
+    ask(client);
+  };
+  const auto full = [&folder] {
+    const PeerDescriptor writer(
+        ::open(folder.file("pipe").c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+    pollfd room{writer.get(), POLLOUT, 0};
+    return ::poll(&room, 1, 0) == 0;
+  };
+  std::size_t served = 0;
+  for (; !full(); ++served) {
+    REQUIRE(served < 2000);
+    serve_one();
+  }
+  for (int i = 0; i < 50; ++i, ++served) serve_one();
+  CHECK(weir.reload(logging_to("file")).accepted);
+  const auto lines = [&] { return count_of(read_file(folder.file("file")), "\n"); };
+  const auto wait_for = [&](std::size_t count) {
+    for (const auto until = Clock::now() + patience(); lines() < count && Clock::now() < until;) {
+      silence(2ms);
+    }
+  };
+  wait_for(40);
+  std::string in_pipe(1 << 20, '\0');
+  const ssize_t size = ::read(reader.get(), in_pipe.data(), in_pipe.size());
+  REQUIRE(size > 0);
+  in_pipe.resize(static_cast<std::size_t>(size));
+  const std::size_t rest = served - count_of(in_pipe, "\n");
+  wait_for(rest);
+  CHECK(lines() == rest);
+  CHECK(rest > 40);
+  CHECK(weir.snapshot().access_log_dropped == 0);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "weir/net/line_log.h"
 
 #include <doctest/doctest.h>
+#include <poll.h>
 #include <sys/stat.h>
 
 #include <chrono>
@@ -40,7 +41,7 @@ bool comes_true(const std::function<bool()>& condition) {
 
 // A named pipe that is open for reading, so that a log can open it for writing.
 struct NamedPipe {
-  explicit NamedPipe(const std::string& path) {
+  explicit NamedPipe(const std::string& at) : path(at) {
     REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
     reading = Descriptor(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
     REQUIRE(reading);
@@ -54,6 +55,13 @@ struct NamedPipe {
       text.append(part.data(), static_cast<std::size_t>(count));
     }
   }
+  // Nothing more goes into it.
+  bool full() const {
+    const Descriptor writing(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+    pollfd room{writing.get(), POLLOUT, 0};
+    return ::poll(&room, 1, 0) == 0;
+  }
+  std::string path;
   Descriptor reading;
 };
 
@@ -284,6 +292,96 @@ TEST_CASE("a log that is off holds no file open") {
     char byte = 0;
     return ::read(pipe.reading.get(), &byte, 1) == 0;
   }));
+}
+
+namespace {
+
+constexpr int kMany = 5000;  // 500 KB: more than a pipe holds, less than a lane
+
+// A log whose writer waits for somebody to read a pipe.
+struct Stuck {
+  Stuck() {
+    for (int i = 0; i < kMany; ++i) log.lane(0).write(numbered(i));
+    REQUIRE(comes_true([this] { return pipe.full(); }));
+  }
+  ScratchFolder folder;
+  NamedPipe pipe{folder.file("pipe")};
+  LineLog log{folder.file("pipe"), 2};
+};
+
+// All of them, each once and in its order: the first in the pipe, the rest in the file.
+void check_split(const std::string& in_pipe, const std::string& in_file) {
+  const auto lines = lines_in(in_pipe + in_file);
+  REQUIRE(lines.size() == kMany);
+  for (int i = 0; i < kMany; ++i) {
+    const std::string line = lines[static_cast<std::size_t>(i)] + "\n";
+    if (line != numbered(i)) FAIL_CHECK(line);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a log whose pipe nobody reads goes on in another file at once, with what was queued") {
+  Stuck stuck;
+  const std::string file = stuck.folder.file("file");
+  stuck.log.retarget(LineTarget::open(file));
+  CHECK(comes_true([&] { return lines_in(text_of(file)).size() > kMany / 2; }));
+  check_split(stuck.pipe.read_all(), text_of(file));
+  stuck.log.lane(1).write("later\n");
+  CHECK(comes_true([&] { return text_of(file).ends_with("later\n"); }));
+  stuck.log.finish();
+  CHECK(stuck.log.dropped() == 0);
+  char byte = 0;
+  CHECK(::read(stuck.pipe.reading.get(), &byte, 1) == 0);  // it is closed
+}
+
+TEST_CASE("a log whose pipe nobody reads can go on in another such pipe, and on from there") {
+  Stuck stuck;
+  NamedPipe second(stuck.folder.file("second"));
+  stuck.log.retarget(LineTarget::open(stuck.folder.file("second")));
+  REQUIRE(comes_true([&] { return second.full(); }));
+  stuck.log.retarget(LineTarget::open(stuck.folder.file("file")));
+  stuck.log.finish();
+  check_split(stuck.pipe.read_all() + second.read_all(), text_of(stuck.folder.file("file")));
+  CHECK(stuck.log.dropped() == 0);
+}
+
+TEST_CASE("a log whose pipe nobody reads is reopened under the old name at once") {
+  Stuck stuck;
+  const std::string name = stuck.folder.file("pipe");
+  std::filesystem::rename(name, stuck.folder.file("moved"));
+  stuck.log.reopen();
+  CHECK(comes_true(
+      [&] { return std::filesystem::exists(name) && lines_in(text_of(name)).size() > kMany / 2; }));
+  stuck.log.finish();
+  check_split(stuck.pipe.read_all(), text_of(name));
+  CHECK(stuck.log.dropped() == 0);
+}
+
+TEST_CASE("a log whose pipe nobody reads can be switched off, and what is lost is counted") {
+  Stuck stuck;
+  stuck.log.retarget(LineTarget::open("off"));
+  CHECK(comes_true([&] { return stuck.log.dropped() > 0; }));
+  const auto written = lines_in(stuck.pipe.read_all());
+  CHECK(written.size() + stuck.log.dropped() == kMany);
+  // And on again.
+  stuck.log.retarget(LineTarget::open(stuck.folder.file("file")));
+  stuck.log.lane(0).write("later\n");
+  stuck.log.finish();
+  CHECK(text_of(stuck.folder.file("file")) == "later\n");
+}
+
+TEST_CASE("a line of which a part is in a pipe that nobody reads is not begun again elsewhere") {
+  ScratchFolder folder;
+  NamedPipe pipe(folder.file("pipe"));
+  LineLog log(folder.file("pipe"), 1);
+  log.lane(0).write(std::string(100'000, 'x') + "\nwhole\n");
+  REQUIRE(comes_true([&] { return pipe.full(); }));
+  log.retarget(LineTarget::open(folder.file("file")));
+  log.finish();
+  CHECK(lines_in(text_of(folder.file("file"))).back() == "whole");
+  CHECK(text_of(folder.file("file")).find('x') == std::string::npos);
+  CHECK(log.dropped() == 1);
 }
 
 TEST_CASE("a target that is taken back leaves no file that it has made, and every other") {

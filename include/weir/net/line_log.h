@@ -67,10 +67,12 @@ class LineLog {
   bool enabled() const { return enabled_.load(std::memory_order_relaxed); }
   Lane& lane(std::size_t worker) { return *lanes_[worker]; }
 
-  // Opens the file anew, after a rotation. Any thread; done by the writer.
+  // Opens the file anew, after a rotation. Any thread; done by the writer, who waits no longer for
+  // somebody to read the old one.
   void reopen();
-  // Goes on elsewhere, and what is still queued goes there too; with `off`, where it was meant to
-  // go, and the file is closed. One thread, that of finish().
+  // Goes on elsewhere, and what is still queued goes there too, also when nobody reads the file
+  // that it was meant for; with `off`, where it was meant to go, for a second at most, and the file
+  // is closed. One thread, that of finish().
   void retarget(LineTarget target);
   // Lines dropped since the start. Any thread.
   std::uint64_t dropped() const;
@@ -81,6 +83,7 @@ class LineLog {
   void go_on(LineTarget& next);
   void drain(std::string& scratch);
   void put(std::string_view text);
+  void lose(std::string_view text);
   void open();
   void start_writing(LineTarget target);
 
@@ -97,6 +100,7 @@ class LineLog {
   // Writer thread from here on.
   std::string target_;
   std::unique_ptr<PatientWriter> file_;
+  std::string kept_;    // taken over and not written, since somebody has another file for it
   core::Counter lost_;  // lines taken over but never written
   std::thread writer_;
 };
