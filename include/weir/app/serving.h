@@ -41,7 +41,8 @@ class Serving {
   [[nodiscard]] std::optional<BindFailure> prepare(const config::Configuration& next);
   // The same, with sockets that another process has handed over; those not wanted stay there.
   [[nodiscard]] std::optional<BindFailure> prepare(const config::Configuration& next,
-                                                   std::vector<Rebinding::Inherited>& inherited);
+                                                   std::vector<Rebinding::Inherited>& inherited,
+                                                   Listening listening);
   // Closes them again.
   void give_up();
   // What each worker has to change. The pools are those of `next` from here on.
