@@ -10,6 +10,7 @@ if(NOT WEIR_SANITIZE)
   target_compile_options(weir_test_options INTERFACE -O1)
 endif()
 target_link_libraries(weir_test_main PUBLIC weir_test_options)
+weir_precompile(weir_test_main ALSO <doctest/doctest.h>)
 
 function(weir_tests name)
   cmake_parse_arguments(ARG "ALONE" "TIMEOUT;LABEL" "LINK;WITHOUT;READS" ${ARGN})
@@ -28,7 +29,7 @@ function(weir_tests name)
   if(ARG_READS)
     weir_precompile(${name}_test ALSO <doctest/doctest.h> ${ARG_READS})
   else()
-    weir_precompile(${name}_test AS weir_stage)
+    weir_precompile(${name}_test AS weir_test_main)
   endif()
   doctest_discover_tests(${name}_test TEST_PREFIX "${name}: "
     PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS ${ARG_LABEL} RUN_SERIAL ${ARG_ALONE})
@@ -41,7 +42,7 @@ add_library(weir_stage STATIC ${stage})
 target_include_directories(weir_stage PRIVATE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/src)
 target_link_libraries(weir_stage PUBLIC weir_options doctest::doctest weir_app
   PRIVATE weir_test_options)
-weir_precompile(weir_stage ALSO <doctest/doctest.h>)
+weir_precompile(weir_stage AS weir_test_main)
 target_compile_definitions(weir_stage PRIVATE WEIR_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
   WEIR_BINARY="$<TARGET_FILE:weir>")
 

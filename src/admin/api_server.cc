@@ -19,6 +19,12 @@ HttpOptions options(ApiServer::Scope scope, std::size_t most_connections,
   return made;
 }
 
+net::ListenOptions listening(const core::Endpoint& endpoint, const net::FileAccess& access) {
+  net::ListenOptions options;
+  if (endpoint.kind == core::Endpoint::Kind::unix_path) options.access = access;
+  return options;
+}
+
 }  // namespace
 
 ApiServer::ApiServer(net::Loop& loop, Control& control, Scope scope, std::size_t most_connections,
@@ -34,11 +40,22 @@ ApiServer::~ApiServer() = default;
 
 bool ApiServer::listen(const core::Endpoint& endpoint, const net::FileAccess& access,
                        std::string& error) {
-  net::ListenOptions listening;
-  if (endpoint.kind == core::Endpoint::Kind::unix_path) listening.access = access;
-  net::ListenSocket socket = net::ListenSocket::open(endpoint, listening, error);
+  net::ListenSocket socket = net::ListenSocket::open(endpoint, listening(endpoint, access), error);
   if (!socket) return false;
   serve(std::move(socket));
+  return true;
+}
+
+bool ApiServer::bind(const core::Endpoint& endpoint, const net::FileAccess& access,
+                     std::string& error) {
+  bound_ = net::ListenSocket::bind(endpoint, listening(endpoint, access), error);
+  return static_cast<bool>(bound_);
+}
+
+bool ApiServer::begin(std::string& error) {
+  if (server_) return true;
+  if (!bound_.listen(error)) return false;
+  serve(std::move(bound_));
   return true;
 }
 
@@ -69,6 +86,8 @@ HttpResponse ApiServer::answer(const HttpRequest& request) {
   return response;
 }
 
-net::SocketAddress ApiServer::address() const { return server_->address(); }
+net::SocketAddress ApiServer::address() const {
+  return server_ ? server_->address() : bound_.address();
+}
 
 }  // namespace weir::admin

@@ -101,7 +101,9 @@ bool Rebinding::open_new(const proxy::ListenerOptions& listener, std::size_t pla
       continue;
     }
     options.port = joins ? net::Port::join : net::Port::claim;
-    net::ListenSocket socket = net::ListenSocket::open(bind, options, error);
+    const auto open =
+        listening_ == Listening::later ? &net::ListenSocket::bind : &net::ListenSocket::open;
+    net::ListenSocket socket = open(bind, options, error);
     if (!socket && handed_over) {
       // Clients wait there since before others might join: they, and so the port, let nobody.
       opened.sockets[worker].push_back(opened.sockets[0][0].share());

@@ -50,13 +50,34 @@ std::size_t Doors::descriptors(const AppOptions& options, std::size_t most_conne
 }
 
 std::optional<std::string> Doors::open(const AppOptions& options,
-                                       std::vector<Rebinding::Inherited>& inherited) {
+                                       std::vector<Rebinding::Inherited>& inherited,
+                                       Listening listening) {
+  listening_ = listening;
   if (!options.admin_socket.empty()) {
     if (auto failure = open_admin_socket(options, inherited)) return failure;
   }
   if (auto failure = prepare(options, inherited)) return "http.listen: " + *failure;
   adopt();
   return std::nullopt;
+}
+
+bool Doors::open_one(admin::ApiServer& server, const core::Endpoint& endpoint,
+                     const net::FileAccess& access, std::string& error) const {
+  return listening_ == Listening::later ? server.bind(endpoint, access, error)
+                                        : server.listen(endpoint, access, error);
+}
+
+void Doors::listen() {
+  listening_ = Listening::at_once;
+  for (Server* door : {&admin_, &http_}) {
+    if (!*door) continue;
+    const std::string address = (*door)->address().text();
+    std::string error;
+    if ((*door)->begin(error)) continue;
+    net::log(net::LogLevel::error, "weir", "{}: {}; it is not served", address, error);
+    if (door == &http_) http_endpoint_.reset();  // a reload may try again
+    door->reset();
+  }
 }
 
 std::optional<std::string> Doors::open_admin_socket(const AppOptions& options,
@@ -74,7 +95,7 @@ std::optional<std::string> Doors::open_admin_socket(const AppOptions& options,
     admin_->serve(std::move(adopted));
     return std::nullopt;
   }
-  if (look_up_access(options, access, error) && admin_->listen(endpoint, access, error)) {
+  if (look_up_access(options, access, error) && open_one(*admin_, endpoint, access, error)) {
     net::log(net::LogLevel::info, "weir", "admin socket at {}", options.admin_socket);
     return std::nullopt;
   }
@@ -94,7 +115,7 @@ std::optional<std::string> Doors::open_http(const core::Endpoint& endpoint, Serv
     server->serve(std::move(adopted));
     return std::nullopt;
   }
-  if (server->listen(endpoint, {}, error)) return std::nullopt;
+  if (open_one(*server, endpoint, {}, error)) return std::nullopt;
   return endpoint.text() + ": " + error;
 }
 

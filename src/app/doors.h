@@ -31,7 +31,10 @@ class Doors {
   // is only warned of: weir serves all the same.
   // What is wanted of the `inherited` sockets is taken out of them.
   [[nodiscard]] std::optional<std::string> open(const AppOptions& options,
-                                                std::vector<Rebinding::Inherited>& inherited);
+                                                std::vector<Rebinding::Inherited>& inherited,
+                                                Listening listening);
+  // Those that were opened to listen later do so now. One that cannot is an error in the log.
+  void listen();
   // Opens what is to follow the present `http.listen`, or nothing if that stays. Until adopt()
   // nothing has changed.
   [[nodiscard]] std::optional<std::string> prepare(const AppOptions& options);
@@ -57,6 +60,8 @@ class Doors {
 
   std::optional<std::string> open_admin_socket(const AppOptions& options,
                                                std::vector<Rebinding::Inherited>& inherited);
+  bool open_one(admin::ApiServer& server, const core::Endpoint& endpoint,
+                const net::FileAccess& access, std::string& error) const;
   std::optional<std::string> open_http(const core::Endpoint& endpoint, Server& server,
                                        std::vector<Rebinding::Inherited>& inherited);
   std::optional<std::string> prepare(const AppOptions& options,
@@ -66,6 +71,7 @@ class Doors {
   admin::Control& control_;
   const std::size_t most_connections_;
   const std::shared_ptr<admin::Unsent> unsent_ = std::make_shared<admin::Unsent>();
+  Listening listening_ = Listening::at_once;
   Server admin_;
   Server http_;
   std::optional<core::Endpoint> http_endpoint_;

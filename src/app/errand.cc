@@ -53,6 +53,7 @@ std::string text(const Errand& errand) {
     places.push_back({each.backend, each.address, each.places});
   }
   return written({{"kind", static_cast<int>(errand.kind)},
+                  {"asked", errand.asked},
                   {"listener", errand.filter.listener},
                   {"pool", errand.filter.pool},
                   {"backend", errand.filter.backend},
@@ -69,6 +70,7 @@ Errand read_errand(const std::string& text) {
   const Json json = Json::parse(text);
   Errand read;
   read.kind = word(json.at("kind"), Errand::Kind::give);
+  json.at("asked").get_to(read.asked);
   json.at("listener").get_to(read.filter.listener);
   json.at("pool").get_to(read.filter.pool);
   json.at("backend").get_to(read.filter.backend);
@@ -88,7 +90,10 @@ std::string text(const Answer& answer) {
   Json sessions = Json::array();
   for (const proxy::SessionView& each : answer.sessions) sessions.push_back(to_json(each));
   return std::string(kAnswer) +
-         written({{"sessions", std::move(sessions)}, {"ended", answer.ended}}) + "}";
+         written({{"asked", answer.asked},
+                  {"sessions", std::move(sessions)},
+                  {"ended", answer.ended}}) +
+         "}";
 }
 
 bool is_answer(const std::string& text) { return text.compare(0, kAnswer.size(), kAnswer) == 0; }
@@ -96,6 +101,7 @@ bool is_answer(const std::string& text) { return text.compare(0, kAnswer.size(),
 Answer read_answer(const std::string& text) {
   const Json json = Json::parse(text).at("answer");
   Answer read;
+  json.at("asked").get_to(read.asked);
   for (const Json& each : json.at("sessions")) read.sessions.push_back(view(each));
   json.at("ended").get_to(read.ended);
   return read;

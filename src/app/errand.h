@@ -20,6 +20,7 @@ struct Errand {
   };
 
   Kind kind = Kind::sessions;
+  std::uint64_t asked = 0;  // the answer has it too: it may come when nobody waits for it any more
   proxy::SessionFilter filter;  // of one backend both pool and backend
   std::uint64_t most = 0;
   std::uint64_t id = 0;
@@ -37,6 +38,7 @@ struct Errand {
 };
 
 struct Answer {
+  std::uint64_t asked = 0;
   std::vector<proxy::SessionView> sessions;
   std::uint64_t ended = 0;
 };

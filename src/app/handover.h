@@ -19,7 +19,7 @@
 namespace weir::app {
 
 // The version of what follows here: processes that do not speak the same do not hand over.
-inline constexpr int kHandoverVersion = 1;
+inline constexpr int kHandoverVersion = 2;
 
 // How the new one says that it serves. Anything else in its place is a failure: it is not.
 inline constexpr std::string_view kServes = "serves";

@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "app/fresh_sockets.h"
 #include "app/instance_parts.h"
 #include "app/service_manager.h"
 #include "weir/app/binds.h"
@@ -76,13 +77,14 @@ Instance::Parts::Parts(const config::Configuration& configuration, const Origin&
   for (std::size_t index = 0; index < worker_count_; ++index) {
     workers_.push_back(std::make_unique<Worker>(index, worker_count_));
   }
-  bind_first();
+  const bool upgrade = origin.inheritance != nullptr && origin.inheritance->is_upgrade();
+  const Listening listening = upgrade ? Listening::later : Listening::at_once;
+  bind_first(listening);
   own_descriptors_ = net::open_descriptors() - serving_.listening_descriptors();
   size_descriptors();
   make_desks(origin);
-  open_doors();
+  open_doors(listening);
   std::uint64_t last_session = 0;
-  const bool upgrade = origin.inheritance != nullptr && origin.inheritance->is_upgrade();
   if (upgrade) {
     origin.inheritance->sockets() = std::move(inherited_);
     const State state = origin.inheritance->take_over();
@@ -98,9 +100,11 @@ Instance::Parts::Parts(const config::Configuration& configuration, const Origin&
   }
   inherited_.clear();
   if (upgrade) predecessors_.add(origin.inheritance->take_draining());
-  start_workers(last_session);
+  std::vector<Worker::Change> fresh;
+  if (upgrade) fresh = take_fresh(first_changes_);
+  start_workers(last_session, upgrade ? Worker::Begin::held : Worker::Begin::accepting);
   if (upgrade) {
-    origin.inheritance->serves();
+    begin_serving(*origin.inheritance, std::move(fresh));
     if (origin.inheritance->owns_paths()) {
       workers_.front()->take_paths().get();
       doors_->take_paths(in_force_.app);
@@ -113,6 +117,24 @@ Instance::Parts::Parts(const config::Configuration& configuration, const Origin&
   }
   service_manager::ready();
   tidy_soon();
+}
+
+// Up to the word that we serve the process before goes on if we end, and then nobody may wait for
+// us: not as one that we have accepted, nor in a queue that only we have. From that word on it
+// closes its sockets, and whoever waits in those waits for us. So the new ones listen after it: if
+// we end in between, nobody serves who could have been lost to.
+void Instance::Parts::begin_serving(Inheritance& inheritance, std::vector<Worker::Change> fresh) {
+  inheritance.serves();
+  engine_.of_all_workers([](Worker& worker) { return worker.go_on(); });
+  listen_on(fresh);
+  for (std::size_t index = 0; index < worker_count_; ++index) {
+    try {
+      workers_[index]->apply(std::move(fresh[index])).get();
+    } catch (const std::exception& error) {
+      net::log(LogLevel::error, "weir", "a new socket is not served: {}", error.what());
+    }
+  }
+  doors_->listen();
 }
 
 void Instance::Parts::make_desks(const Origin& origin) {
@@ -147,9 +169,10 @@ void Instance::Parts::make_desks(const Origin& origin) {
                           [this] { begin_drain("upgrade"); }, [this] { reload_file(); }});
 }
 
-void Instance::Parts::open_doors() {
+void Instance::Parts::open_doors(Listening listening) {
   doors_ = std::make_unique<Doors>(control_, *room_, Doors::most_connections(descriptor_limit_));
-  if (const auto failure = doors_->open(in_force_.app, inherited_)) throw StartError(*failure);
+  if (const auto failure = doors_->open(in_force_.app, inherited_, listening))
+    throw StartError(*failure);
 }
 
 // What goes on of the process before this one.
@@ -171,8 +194,8 @@ void Instance::Parts::restore(const State& state) {
 
 Instance::Parts::~Parts() { stop_workers(); }
 
-void Instance::Parts::bind_first() {
-  if (const auto failure = serving_.prepare(in_force_, inherited_)) {
+void Instance::Parts::bind_first(Listening listening) {
+  if (const auto failure = serving_.prepare(in_force_, inherited_, listening)) {
     throw StartError("listener " + in_force_.listeners[failure->listener].name + ": " +
                      failure->message);
   }
@@ -198,7 +221,7 @@ void Instance::Parts::size_descriptors() {
            worker_count_, descriptor_limit_, room / net::DescriptorShare::kPerSession);
 }
 
-void Instance::Parts::start_workers(std::uint64_t last_session) {
+void Instance::Parts::start_workers(std::uint64_t last_session, Worker::Begin begin) {
   const Worker::Shared shared{
       resolver_, *descriptors_, *access_log_,
       [this](const proxy::ListenerState& state) {
@@ -207,7 +230,7 @@ void Instance::Parts::start_workers(std::uint64_t last_session) {
       [this](proxy::AddressId id) { control_.post([this, id] { serving_.address_closed(id); }); }};
   try {
     for (std::size_t index = 0; index < worker_count_; ++index) {
-      workers_[index]->start(shared, std::move(first_changes_[index]), last_session);
+      workers_[index]->start(shared, std::move(first_changes_[index]), last_session, begin);
     }
   } catch (const std::exception& error) {
     stop_workers();

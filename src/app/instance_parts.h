@@ -45,12 +45,13 @@ class Instance::Parts {
   }
 
  private:
-  void bind_first();
+  void bind_first(Listening listening);
   void restore(const State& state);
   void size_descriptors();
-  void start_workers(std::uint64_t last_session);
+  void start_workers(std::uint64_t last_session, Worker::Begin begin);
+  void begin_serving(Inheritance& inheritance, std::vector<Worker::Change> fresh);
   void make_desks(const Origin& origin);
-  void open_doors();
+  void open_doors(Listening listening);
   void begin_drain(const std::string& cause);
   admin::Snapshot own_snapshot() const;
   void stop_workers();

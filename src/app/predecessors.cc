@@ -1,6 +1,7 @@
 #include "app/predecessors.h"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -10,12 +11,19 @@
 #include <utility>
 
 #include "weir/net/log.h"
+#include "weir/net/steady_clock.h"
 
 namespace weir::app {
 namespace {
 
 // For an answer of a process that has nothing else to do.
 constexpr std::chrono::seconds kPatience(2);
+constexpr core::Duration kAtOnce = core::Duration::zero();
+
+// Of one that does not answer it is not asked again; an order it finds when it goes on.
+bool is_question(Errand::Kind kind) {
+  return kind == Errand::Kind::sessions || kind == Errand::Kind::session;
+}
 
 std::uint32_t active_of(const Report& report, const std::string& pool) {
   for (const Report::Pool& each : report.pools) {
@@ -36,7 +44,11 @@ std::uint32_t places_of(const Report& report, const Report::Backend& backend) {
 }  // namespace
 
 Predecessors::Predecessors(net::Loop& loop, Serving& serving, net::Journal& journal)
-    : loop_(loop), serving_(serving), journal_(journal), bury_(loop, [this] { bury_dead(); }) {}
+    : loop_(loop),
+      serving_(serving),
+      journal_(journal),
+      asked_(static_cast<std::uint64_t>(::getpid()) << 32),
+      bury_(loop, [this] { bury_dead(); }) {}
 
 Predecessors::~Predecessors() = default;
 
@@ -71,8 +83,23 @@ void Predecessors::watch(Process& process) {
 }
 
 void Predecessors::on_readable(Process& process) {
-  while (const auto message = process.channel.poll()) take(process, message->text);
+  while (const auto message = process.channel.poll()) hear(process, message->text);
+  process.channel.flush(kAtOnce);
   if (!process.channel) bury_.arm(loop_.refresh_now());  // not from its own watch
+}
+
+void Predecessors::hear(Process& process, const std::string& text) {
+  if (std::exchange(process.silent, false)) {
+    net::log(net::LogLevel::info, "upgrade", "the process that drains answers again");
+  }
+  if (!is_answer(text)) take(process, text);  // an answer that comes late is of no use any more
+}
+
+void Predecessors::fall_silent(Process& process) {
+  process.silent = true;
+  net::log(net::LogLevel::warning, "upgrade",
+           "a process that drains does not answer: its sessions are not shown, and count against "
+           "the limits as before");
 }
 
 void Predecessors::take(Process& process, const std::string& text) {
@@ -99,7 +126,7 @@ void Predecessors::take(Process& process, const std::string& text) {
 // The first of those where somebody waits.
 Predecessors::Process* Predecessors::heir(const Process& of, const std::string& pool) {
   const auto found = std::find_if(processes_.begin(), processes_.end(), [&](const Process& each) {
-    return &each != &of && each.channel &&
+    return &each != &of && each.channel && !each.silent &&
            std::any_of(each.report.pools.begin(), each.report.pools.end(),
                        [&pool](const auto& one) { return one.name == pool && one.pending > 0; });
   });
@@ -123,7 +150,7 @@ void Predecessors::pass_on(const Process& from, const Report& before) {
     }
     if (gift.slots == 0 && gift.places.empty()) continue;
     gift.number = ++to->given;
-    to->channel.send(text(gift), kPatience);
+    to->channel.offer(text(gift), kAtOnce);
     to->gifts.push_back(std::move(gift));
     if (!to->channel) bury_.arm(loop_.refresh_now());
   }
@@ -193,38 +220,58 @@ std::uint64_t Predecessors::sessions() const {
 Answer Predecessors::ask(const Errand& errand) {
   Answer all;
   if (held_) return all;  // the next process may be reading already
+  Errand numbered = errand;
+  numbered.asked = ++asked_;
   for (Process& process : processes_) {
-    process.channel.send(text(errand), kPatience);
-    while (auto message = process.channel.receive(kPatience)) {
-      if (!is_answer(message->text)) {
-        take(process, message->text);
-        continue;
-      }
-      try {
-        Answer answer = read_answer(message->text);
-        all.sessions.insert(all.sessions.end(), answer.sessions.begin(), answer.sessions.end());
-        all.ended += answer.ended;
-      } catch (const std::exception&) {
-        process.channel.close();
-      }
-      break;
-    }
+    on_readable(process);  // it may have gone on
+    if (process.silent && is_question(errand.kind)) continue;
+    process.channel.offer(text(numbered), kAtOnce);
+    if (!process.silent) await_answer(process, numbered.asked, all);
     if (!process.channel) bury_.arm(loop_.refresh_now());
   }
   return all;
 }
 
+void Predecessors::await_answer(Process& process, std::uint64_t asked, Answer& all) {
+  const core::TimePoint until = net::steady_now() + kPatience;
+  while (process.channel) {
+    const core::Duration left = std::max(until - net::steady_now(), kAtOnce);
+    const auto message = process.channel.await(left);
+    if (!message && process.channel) return fall_silent(process);
+    if (!message) return;
+    hear(process, message->text);
+    if (!is_answer(message->text)) continue;
+    try {
+      Answer answer = read_answer(message->text);
+      if (answer.asked != asked) continue;
+      all.sessions.insert(all.sessions.end(), answer.sessions.begin(), answer.sessions.end());
+      all.ended += answer.ended;
+      return;
+    } catch (const std::exception&) {
+      process.channel.close();
+    }
+  }
+}
+
 Predecessors::Handed Predecessors::hold() {
   held_ = true;
+  Handed handed;
   for (Process& process : processes_) {
     process.watch.reset();
     // Whoever reads next begins with a whole message, and knows all that it has.
+    const core::TimePoint until = net::steady_now() + kPatience;
     while (process.channel && !(process.channel.between_messages() && process.gifts.empty())) {
-      if (const auto message = process.channel.receive(kPatience)) take(process, message->text);
+      process.channel.flush(kAtOnce);
+      const auto message = process.channel.await(std::max(until - net::steady_now(), kAtOnce));
+      if (message) {
+        hear(process, message->text);
+      } else if (process.channel) {
+        handed.whole = false;
+        break;
+      }
     }
   }
   bury_dead();
-  Handed handed;
   for (const Process& process : processes_) {
     handed.channels.push_back(process.channel.fd());
     handed.reports.push_back(process.report);

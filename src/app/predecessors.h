@@ -40,7 +40,8 @@ class Predecessors {
   void append_past(admin::Snapshot& snapshot) const;
   std::uint64_t sessions() const;
 
-  // Asks all of them; those that do not answer count as gone.
+  // Asks all of them. Of those that do not answer in time the sessions are missing, and orders are
+  // carried out when they go on; what they have of the limits stays theirs.
   Answer ask(const Errand& errand);
 
   // For the next upgrade: nothing is read until go_on(), and these are theirs to read, and what
@@ -48,6 +49,7 @@ class Predecessors {
   struct Handed {
     std::vector<int> channels;
     std::vector<Report> reports;
+    bool whole = true;  // otherwise one cannot be handed on: it stopped in the middle of something
   };
   Handed hold();
   void go_on();
@@ -61,6 +63,7 @@ class Predecessors {
     Report report;
     std::vector<Errand> gifts;  // that it has not confirmed
     std::uint64_t given = 0;    // the number of the last
+    bool silent = false;        // it did not answer, and has said nothing since
     admin::Snapshot snapshot;
     net::Descriptor watched;  // outlives the channel, which closes itself
     std::unique_ptr<net::Watch> watch;
@@ -68,7 +71,10 @@ class Predecessors {
 
   void watch(Process& process);
   void on_readable(Process& process);
+  void hear(Process& process, const std::string& text);
   void take(Process& process, const std::string& text);
+  void await_answer(Process& process, std::uint64_t asked, Answer& all);
+  void fall_silent(Process& process);
   void pass_on(const Process& from, const Report& before);
   Process* heir(const Process& of, const std::string& pool);
   void bury_dead();
@@ -80,6 +86,7 @@ class Predecessors {
   std::list<Process> processes_;
   std::vector<admin::Snapshot> past_;  // of those that are gone
   bool held_ = false;
+  std::uint64_t asked_;  // the number of the last errand; other processes have others
   net::Timer bury_;
 };
 

@@ -61,16 +61,17 @@ Serving::~Serving() = default;
 
 std::optional<BindFailure> Serving::prepare(const config::Configuration& next) {
   std::vector<Rebinding::Inherited> none;
-  return prepare(next, none);
+  return prepare(next, none, Listening::at_once);
 }
 
 std::optional<BindFailure> Serving::prepare(const config::Configuration& next,
-                                            std::vector<Rebinding::Inherited>& inherited) {
+                                            std::vector<Rebinding::Inherited>& inherited,
+                                            Listening listening) {
   std::vector<BoundListener> now;
   for (const Served& served : listeners_) now.push_back({served.state->name(), served.binds});
   std::vector<Bind> closing;
   for (const Closing& each : closing_) closing.push_back(each.bind);
-  prepared_ = std::make_unique<Rebinding>(std::move(closing));
+  prepared_ = std::make_unique<Rebinding>(std::move(closing), listening);
   auto failure = prepared_->open(now, next.listeners, workers_, last_address_, inherited);
   if (failure) prepared_.reset();
   return failure;

@@ -152,6 +152,7 @@ void Succession::on_ready(const std::string& text) {
     last_session_ = std::max(last_session_, last);
   }
   const Predecessors::Handed handed = process_.predecessors.hold();
+  if (!handed.whole) return fail("a process that drains does not answer: try again when it does");
   Report first = report();
   first.snapshot = process_.snapshot().json();
   reported_ = app::text(first);
@@ -194,11 +195,12 @@ void Succession::on_errand(const std::string& text) {
       return send_report(false);
     }
     answer = run(errand);
+    answer.asked = errand.asked;
   } catch (const std::exception& error) {
     net::log(LogLevel::warning, kAbout, "the process after this one makes no sense: {}",
              error.what());
   }
-  channel_.send(app::text(answer), kSend);
+  channel_.offer(app::text(answer), core::Duration::zero());
 }
 
 Answer Succession::run(const Errand& errand) {
@@ -250,8 +252,10 @@ void Succession::on_timer() {
 }
 
 // All counts are much to say: every second, and when an operator has asked.
+// One that does not take it will find the next, which says the same and more: it may have stopped
+// for a while, and is not gone.
 void Succession::send_report(bool all) {
-  if (!channel_) return;
+  if (!channel_ || !channel_.flush(core::Duration::zero())) return;
   Report now = report();
   std::string places = app::text(now);
   const core::TimePoint moment = engine_.control.refresh_now();
@@ -259,16 +263,19 @@ void Succession::send_report(bool all) {
   if (!all && places == reported_) return;
   reported_ = std::move(places);
   if (!all) {
-    channel_.send(reported_, kSend);
+    channel_.offer(reported_, core::Duration::zero());
     return;
   }
   all_told_ = moment;
   now.snapshot = process_.snapshot().json();
-  channel_.send(app::text(now), kSend);
+  channel_.offer(app::text(now), core::Duration::zero());
 }
 
 void Succession::last_report() {
-  if (phase_ == Phase::over) send_report(true);
+  if (phase_ != Phase::over) return;
+  channel_.flush(kSend);
+  send_report(true);
+  channel_.flush(kSend);
 }
 
 // From anywhere before the new process serves: back to how it was.

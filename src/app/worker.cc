@@ -31,10 +31,11 @@ void Worker::stop() {
   join();
 }
 
-void Worker::start(const Shared& shared, Change first, std::uint64_t last_session) {
+void Worker::start(const Shared& shared, Change first, std::uint64_t last_session, Begin begin) {
   // Made here, where a failure can still be told.
   running_ = std::make_unique<Thread>(*this, shared, last_session);
   running_->apply(first);
+  if (begin == Begin::held) running_->hold();
   thread_ = std::thread([this] {
     ::pthread_setname_np(::pthread_self(), ("weir-" + std::to_string(index_)).c_str());
     loop_.run();

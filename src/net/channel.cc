@@ -100,12 +100,42 @@ bool Channel::send(std::string_view text, core::Duration patience,
 }
 
 std::optional<Channel::Message> Channel::receive(core::Duration patience) {
+  std::optional<Message> message = await(patience);
+  if (!message) close();
+  return message;
+}
+
+std::optional<Channel::Message> Channel::await(core::Duration patience) {
   const core::TimePoint until = steady_now() + patience;
   for (;;) {
     if (auto message = take()) return message;
     if (!end_) return std::nullopt;
-    if (read_some() == Got::nothing && end_ && !wait_for(fd(), POLLIN, until)) close();
+    if (read_some() == Got::nothing && end_ && !wait_for(fd(), POLLIN, until)) return std::nullopt;
   }
+}
+
+void Channel::offer(std::string_view text, core::Duration patience) {
+  if (!end_) return;
+  const Header header{static_cast<std::uint32_t>(text.size()), 0};
+  kept_.append(reinterpret_cast<const char*>(&header), sizeof header);
+  kept_ += text;
+  flush(patience);
+}
+
+bool Channel::flush(core::Duration patience) {
+  const core::TimePoint until = steady_now() + patience;
+  while (end_ && !kept_.empty()) {
+    const ssize_t sent = send_once(fd(), kept_, {});
+    if (sent > 0) {
+      kept_.erase(0, static_cast<std::size_t>(sent));
+    } else if (errno == EAGAIN) {
+      if (!wait_for(fd(), POLLOUT, until)) return false;
+    } else if (errno != EINTR) {
+      peer_gone_ = errno == EPIPE || errno == ECONNRESET;
+      close();
+    }
+  }
+  return kept_.empty();
 }
 
 std::optional<Channel::Message> Channel::poll() {

@@ -114,8 +114,19 @@ ListenSocket& ListenSocket::operator=(ListenSocket&& other) noexcept {
   return *this;
 }
 
+ListenSocket ListenSocket::bind(const core::Endpoint& endpoint, const ListenOptions& options,
+                                std::string& error) {
+  return make(endpoint, options, false, error);
+}
+
 ListenSocket ListenSocket::open(const core::Endpoint& endpoint, const ListenOptions& options,
                                 std::string& error) {
+  return make(endpoint, options, true, error);
+}
+
+// A unix socket that is opened in one go listens before its folder's lock is given back.
+ListenSocket ListenSocket::make(const core::Endpoint& endpoint, const ListenOptions& options,
+                                bool listens, std::string& error) {
   ListenSocket opened;
   const SocketAddress address = SocketAddress::from(endpoint);
   if (!address) {
@@ -166,28 +177,39 @@ ListenSocket ListenSocket::open(const core::Endpoint& endpoint, const ListenOpti
     // Nobody gets in before listen().
     if (options.access && !set_access(endpoint.host, *options.access, error)) return {};
   }
-  if (::listen(opened.fd(), kBacklog) != 0) {
+  if (listens && !opened.listen(error)) return {};
+  return opened;
+}
+
+bool ListenSocket::listen(std::string& error) {
+  // Before listen() it looks like one that a dead process left behind.
+  if (!owned_path_.empty() && !owns_file()) {
+    error = "another process has taken the path";
+    return false;
+  }
+  if (::listen(fd(), kBacklog) != 0) {
     error = reason("cannot listen");
-    return {};
+    return false;
   }
   // Only now may others join: with SO_REUSEADDR two sockets may be bound to one port, and it is
   // listen() that lets only one of them have it.
-  if (!opened.unix_) share_port(opened.fd());
-  return opened;
+  if (!unix_) share_port(fd());
+  return true;
+}
+
+bool ListenSocket::listens() const {
+  int listens = 0;
+  socklen_t length = sizeof listens;
+  return ::getsockopt(fd(), SOL_SOCKET, SO_ACCEPTCONN, &listens, &length) == 0 && listens != 0;
 }
 
 ListenSocket ListenSocket::adopt(Descriptor descriptor) {
   ListenSocket adopted;
-  int listens = 0;
-  socklen_t length = sizeof listens;
-  if (::getsockopt(descriptor.get(), SOL_SOCKET, SO_ACCEPTCONN, &listens, &length) != 0 ||
-      listens == 0) {
-    return {};
-  }
-  const int flags = ::fcntl(descriptor.get(), F_GETFL);
-  ::fcntl(descriptor.get(), F_SETFL, flags | O_NONBLOCK);
-  ::fcntl(descriptor.get(), F_SETFD, FD_CLOEXEC);
   adopted.descriptor_ = std::move(descriptor);
+  if (!adopted.listens()) return {};
+  const int flags = ::fcntl(adopted.fd(), F_GETFL);
+  ::fcntl(adopted.fd(), F_SETFL, flags | O_NONBLOCK);
+  ::fcntl(adopted.fd(), F_SETFD, FD_CLOEXEC);
   const SocketAddress address = adopted.address();
   adopted.unix_ = address.family() == AF_UNIX;
   if (adopted.unix_) return adopted;
@@ -252,12 +274,17 @@ void ListenSocket::close() {
 
 void ListenSocket::remove_path() {
   if (owned_path_.empty()) return;
-  const std::string path = std::exchange(owned_path_, {});
-  const Descriptor folder(::open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const Descriptor folder(
+      ::open(folder_of(owned_path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (folder) ::flock(folder.get(), LOCK_EX | LOCK_NB);  // whoever holds it: the inode decides
+  if (owns_file()) ::unlink(owned_path_.c_str());
+  owned_path_.clear();
+}
+
+bool ListenSocket::owns_file() const {
   struct stat found {};
-  if (::lstat(path.c_str(), &found) != 0) return;
-  if (found.st_dev == device_ && found.st_ino == inode_) ::unlink(path.c_str());
+  return ::lstat(owned_path_.c_str(), &found) == 0 && found.st_dev == device_ &&
+         found.st_ino == inode_;
 }
 
 }  // namespace weir::net

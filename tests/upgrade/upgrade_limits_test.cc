@@ -11,6 +11,7 @@
 #include "tests/e2e/port.h"
 #include "tests/e2e/scene.h"
 #include "tests/e2e/service.h"
+#include "tests/upgrade/successor.h"
 
 // A limit is one limit, however many processes have sessions under it.
 namespace weir::e2e {
@@ -216,6 +217,40 @@ TEST_CASE("upgrade: who waits in the second process gets the places that the fir
   newcomer.hear("q");
   newcomer.close();
   CHECK(service.peak() == 1);
+  weir.shut_down();
+}
+
+// The old process had promised the new one not to have more there than it had.
+TEST_CASE("upgrade: after a failed one a backend that a reload has removed may have more again") {
+  const auto backends = services(2);
+  const Port port;
+  const auto yaml = [&](const std::vector<std::string>& addresses) {
+    return "admin: {socket: admin.sock}\nlog: {access: \"access.log\"}\n" +
+           Setup{.workers = 2, .bind = {port.on()}, .backends = addresses}.yaml();
+  };
+  ProgramPath program;
+  Lineage weir(
+      {.yaml = Setup{.workers = 2, .bind = {port.on()}, .backends = addresses_of(backends)}.yaml(),
+       .program = {.path = program.path()}});
+  std::vector<Stream> sessions;
+  for (int i = 0; i < 2; ++i) {
+    sessions.push_back(Stream::connect(port.address()));
+    ask(sessions.back());
+  }
+  REQUIRE(backends[1]->accepted() == 1);
+  write_file(weir.first.config_file(), yaml({backends[0]->address()}));
+  weir.admin("POST /v1/reload");
+  program.be_script(successor("say_ready(); hear(); os._exit(7)"));
+  weir.upgrade_in_vain("upgrade: failed, this process goes on");
+  write_file(weir.first.config_file(), yaml(addresses_of(backends)));
+  weir.admin("POST /v1/reload");
+  for (int i = 0; i < 4; ++i) {
+    sessions.push_back(Stream::connect(port.address()));
+    ask(sessions.back());
+  }
+  CHECK(backends[0]->accepted() == 3);
+  CHECK(backends[1]->accepted() == 3);
+  sessions.clear();
   weir.shut_down();
 }
 

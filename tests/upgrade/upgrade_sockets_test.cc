@@ -8,6 +8,7 @@
 #include <csignal>
 #include <filesystem>
 #include <future>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -185,6 +186,7 @@ TEST_CASE("upgrade: unix paths are there at every moment, and after the old proc
     for (; !stop; ++asked) serving_at(admin);
     return asked;
   });
+  const std::shared_ptr<void> at_the_end(nullptr, [&stop](void*) { stop = true; });
   Traffic traffic(unix_address(front), 2);
   for (int round = 0; round < 3; ++round) {
     const pid_t before = weir.serving();

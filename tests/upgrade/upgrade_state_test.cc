@@ -3,6 +3,7 @@
 
 #include <csignal>
 #include <string>
+#include <vector>
 
 #include "tests/e2e/circuits.h"
 #include "tests/e2e/lineage.h"
@@ -153,6 +154,33 @@ TEST_CASE("upgrade: a disabled backend stays disabled, and an enabled one enable
   CHECK(backend(weir)["state"].text == "available");
   one_client(port);
   CHECK(preferred.accepted() == 1);
+  weir.shut_down();
+}
+
+TEST_CASE("upgrade: a backend that is disabled after it gets nobody who waits in the old process") {
+  Service preferred;
+  Service other;
+  const Port port;
+  Lineage weir({.yaml = yaml(port, preferred.address(), other.address(),
+                             "max_active_requests: 2, max_pending_requests: 5, "
+                             "max_active_per_backend: 1")});
+  std::vector<Stream> sessions;
+  for (int i = 0; i < 2; ++i) {
+    sessions.push_back(Stream::connect(port.address()));
+    ask(sessions.back());
+  }
+  REQUIRE(preferred.accepted() == 1);
+  Stream waiting = Stream::connect(port.address());
+  waiting.say("q");
+  weir.wait_until("GET /v1/pools/servers",
+                  [](const Json& pool) { return pool["admission"]["pending"].count() == 1; });
+  weir.upgrade();
+  weir.admin(order("disable"));
+  sessions[0].close();
+  waiting.hear_or_ending("q");  // the other one has no room either
+  CHECK(preferred.accepted() == 1);
+  sessions.clear();
+  waiting.close();
   weir.shut_down();
 }
 

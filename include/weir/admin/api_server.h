@@ -45,6 +45,11 @@ class ApiServer {
   [[nodiscard]] bool listen(const core::Endpoint& endpoint, const net::FileAccess& access,
                             std::string& error);
 
+  // The same in two steps: until begin() nobody can connect.
+  [[nodiscard]] bool bind(const core::Endpoint& endpoint, const net::FileAccess& access,
+                          std::string& error);
+  [[nodiscard]] bool begin(std::string& error);
+
   // The same on a socket that another process listened on, or does.
   void serve(net::ListenSocket socket);
 
@@ -66,6 +71,7 @@ class ApiServer {
   const std::size_t most_connections_;
   const std::shared_ptr<Unsent> unsent_;
   std::unique_ptr<Router> router_;
+  net::ListenSocket bound_;  // until begin()
   std::unique_ptr<HttpServer> server_;
   bool left_ = false;
 };

@@ -35,6 +35,10 @@ struct BindFailure {
   std::string message;       // `listener orders: 0.0.0.0:5432: cannot bind: Address in use`
 };
 
+// When new sockets begin to listen. In an upgrade later: the process before may go on after all,
+// and whoever waited in the queue of a socket of ours would be reset when we go.
+enum class Listening : std::uint8_t { at_once, later };
+
 // From the addresses that are bound to those that a configuration needs: which stay, which go to
 // another listener, and which are new, opened for each worker and not given to any. Destroyed
 // unused it closes what it opened, and nothing has happened.
@@ -47,7 +51,8 @@ class Rebinding {
   };
 
   // `closing`: those that were given up before and are not closed yet. Their ports may be joined.
-  explicit Rebinding(std::vector<Bind> closing = {}) : closing_(std::move(closing)) {}
+  explicit Rebinding(std::vector<Bind> closing = {}, Listening listening = Listening::at_once)
+      : closing_(std::move(closing)), listening_(listening) {}
 
   struct Listener {
     std::vector<Bind> binds;                   // as they will be
@@ -86,6 +91,7 @@ class Rebinding {
                 std::vector<Inherited>& inherited, Listener& to, std::string& error) const;
 
   const std::vector<Bind> closing_;
+  const Listening listening_;
   std::vector<Held> held_;
   std::vector<Listener> listeners_;
 };

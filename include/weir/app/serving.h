@@ -42,7 +42,8 @@ class Serving {
   [[nodiscard]] std::optional<BindFailure> prepare(const config::Configuration& next);
   // The same, with sockets that another process has handed over; those not wanted stay there.
   [[nodiscard]] std::optional<BindFailure> prepare(const config::Configuration& next,
-                                                   std::vector<Rebinding::Inherited>& inherited);
+                                                   std::vector<Rebinding::Inherited>& inherited,
+                                                   Listening listening);
   // Closes them again.
   void give_up();
   // Of what a plan to `next` calls added or reset, take() makes the same again what lives on still.

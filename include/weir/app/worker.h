@@ -60,7 +60,10 @@ class Worker {
 
   // Throws when the thread or something it needs cannot be had; then stop().
   // No session has an id of `last_session` or less, a multiple of the number of workers.
-  void start(const Shared& shared, Change first, std::uint64_t last_session = 0);
+  // Held, it accepts nobody until go_on().
+  enum class Begin : std::uint8_t { accepting, held };
+  void start(const Shared& shared, Change first, std::uint64_t last_session = 0,
+             Begin begin = Begin::accepting);
   [[nodiscard]] std::future<void> apply(Change change);
 
   // Up to `most` of the sessions that are meant, those with the lowest ids, ascending.

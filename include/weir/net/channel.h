@@ -42,10 +42,16 @@ class Channel {
   bool send(std::string_view text, core::Duration patience, std::span<const int> descriptors = {});
   // Waits for one; nothing: none came whole in time, and the channel is closed.
   std::optional<Message> receive(core::Duration patience);
+  // The same of a peer that may do nothing for a while, and lives: the channel stays open, and what
+  // it does not take in time is kept until the next offer() or flush().
+  void offer(std::string_view text, core::Duration patience);
+  // Nothing is kept any more.
+  bool flush(core::Duration patience);
+  std::optional<Message> await(core::Duration patience);
   // It is closed because the other end is.
   bool peer_gone() const { return peer_gone_; }
-  // Nothing of a next message has been read.
-  bool between_messages() const { return pending_.empty() && received_.empty(); }
+  // Nothing of a next message has been read, nor one been sent in part.
+  bool between_messages() const { return pending_.empty() && received_.empty() && kept_.empty(); }
   // One that has come whole by now. The channel may turn out to be closed.
   std::optional<Message> poll();
 
@@ -57,6 +63,7 @@ class Channel {
 
   Descriptor end_;
   bool peer_gone_ = false;
+  std::string kept_;  // to be sent
   std::string pending_;
   std::deque<Descriptor> received_;
 };

@@ -44,6 +44,15 @@ class ListenSocket {
   [[nodiscard]] static ListenSocket open(const core::Endpoint& endpoint,
                                          const ListenOptions& options, std::string& error);
 
+  // The first half of it: whoever connects is refused, or comes to those who listen there already.
+  // Until listen() a port that was claimed is not ours for certain, nor is a unix path.
+  [[nodiscard]] static ListenSocket bind(const core::Endpoint& endpoint,
+                                         const ListenOptions& options, std::string& error);
+  // The second half; of those on one port first the one that claims it. False, and `error` says
+  // why, when somebody else was quicker.
+  [[nodiscard]] bool listen(std::string& error);
+  bool listens() const;
+
   // One that another process bound and listens on, and hands over. Its path stays that one's to
   // remove until take_path(). Empty if it is no listening stream socket.
   [[nodiscard]] static ListenSocket adopt(Descriptor descriptor);
@@ -70,7 +79,10 @@ class ListenSocket {
   void close();
 
  private:
+  static ListenSocket make(const core::Endpoint& endpoint, const ListenOptions& options,
+                           bool listens, std::string& error);
   void own_path(const std::string& path);
+  bool owns_file() const;
   void remove_path();
 
   Descriptor descriptor_;
