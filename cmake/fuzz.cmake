@@ -9,3 +9,4 @@ function(weir_fuzz name)
 endfunction()
 
 weir_fuzz(admin LINK weir_admin nlohmann_json::nlohmann_json)
+weir_fuzz(preamble LINK weir_core)
