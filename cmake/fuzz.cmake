@@ -10,3 +10,4 @@ endfunction()
 
 weir_fuzz(admin LINK weir_admin nlohmann_json::nlohmann_json)
 weir_fuzz(proxy_header LINK weir_core)
+weir_fuzz(preamble LINK weir_core)

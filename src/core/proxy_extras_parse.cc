@@ -1,6 +1,6 @@
 #include "core/proxy_extras.h"
 
-#include "core/big_endian.h"
+#include "core/wire_integers.h"
 #include "weir/core/crc32c.h"
 
 namespace weir::core {
@@ -19,7 +19,7 @@ struct Extra {
 
 std::optional<Extra> take(std::string_view& rest) {
   if (rest.size() < kProxyExtraHead) return {};
-  const std::size_t length = big_endian_16(rest, 1);
+  const std::size_t length = big_16(rest, 1);
   if (length > rest.size() - kProxyExtraHead) return {};
   const Extra extra{static_cast<ProxyExtraType>(byte_at(rest, 0)),
                     rest.substr(kProxyExtraHead, length)};
@@ -61,8 +61,8 @@ Failure keep_tls(std::string_view value, std::optional<ProxyTls>& place) {
   if (place) return ProxyError::v2_extra_repeated;
   if (value.size() < kTlsFixed) return ProxyError::v2_extra_size;
   ProxyTls& tls = place.emplace();
-  tls.client = byte_at(value, 0);
-  tls.verify = big_endian_32(value, 1);
+  tls.client = static_cast<std::uint8_t>(value[0]);
+  tls.verify = big_32(value, 1);
   for (std::string_view rest = value.substr(kTlsFixed); !rest.empty();) {
     const std::optional<Extra> extra = take(rest);
     if (!extra) return ProxyError::v2_extra_truncated;
@@ -112,7 +112,7 @@ bool matches(std::string_view header, std::string_view checksum) {
   std::uint32_t sum = crc32c(header.substr(0, at));
   sum = crc32c(std::string_view("\0\0\0\0", kChecksumSize), sum);
   sum = crc32c(header.substr(at + kChecksumSize), sum);
-  return sum == big_endian_32(checksum, 0);
+  return sum == big_32(checksum, 0);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #include <cassert>
 
-#include "core/big_endian.h"
 #include "core/proxy_extras.h"
+#include "core/wire_integers.h"
 
 namespace weir::core {
 namespace {
@@ -18,7 +18,7 @@ class ExtrasWriter {
   void add(const ProxyTls& tls) {
     std::string value;
     value += static_cast<char>(tls.client);
-    append_big_endian_32(value, tls.verify);
+    append_big_32(value, tls.verify);
     ExtrasWriter parts(value, kProxyV2Limit);
     parts.add(ProxyExtraType::tls_version, tls.version);
     parts.add(ProxyExtraType::tls_common_name, tls.common_name);
@@ -46,7 +46,7 @@ class ExtrasWriter {
 void append_proxy_extra(std::string& header, ProxyExtraType type, std::string_view value) {
   assert(value.size() <= 0xffff);
   header += static_cast<char>(type);
-  append_big_endian_16(header, static_cast<std::uint16_t>(value.size()));
+  append_big_16(header, static_cast<std::uint16_t>(value.size()));
   header += value;
 }
 

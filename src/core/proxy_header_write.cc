@@ -4,9 +4,9 @@
 
 #include <string_view>
 
-#include "core/big_endian.h"
 #include "core/proxy_extras.h"
 #include "core/proxy_v2.h"
+#include "core/wire_integers.h"
 #include "weir/core/crc32c.h"
 
 namespace weir::core {
@@ -42,8 +42,8 @@ std::string tcp_addresses(const Endpoints& both) {
   std::string bytes;
   append(bytes, both.source.address);
   append(bytes, both.destination.address);
-  append_big_endian_16(bytes, both.source.port);
-  append_big_endian_16(bytes, both.destination.port);
+  append_big_16(bytes, both.source.port);
+  append_big_16(bytes, both.destination.port);
   return bytes;
 }
 
@@ -57,7 +57,7 @@ std::string unix_addresses(const ProxyHeader& header) {
 
 void set_length(std::string& header) {
   std::string length;
-  append_big_endian_16(length, static_cast<std::uint16_t>(header.size() - kProxyV2Fixed));
+  append_big_16(length, static_cast<std::uint16_t>(header.size() - kProxyV2Fixed));
   header.replace(kProxyV2Fixed - 2, 2, length);
 }
 
@@ -67,7 +67,7 @@ void append_checksum(std::string& header) {
   set_length(header);
   const std::uint32_t sum = crc32c(header);
   header.resize(header.size() - kChecksumSize);
-  append_big_endian_32(header, sum);
+  append_big_32(header, sum);
 }
 
 struct Addresses {
@@ -109,7 +109,7 @@ std::string write_proxy_v2(const ProxyHeader& header, ProxyChecksum checksum) {
   std::string bytes(kProxyV2Signature);
   bytes += static_cast<char>(kVersion | (local ? kLocal : kProxy));
   bytes += static_cast<char>(addresses.family);
-  append_big_endian_16(bytes, 0);
+  append_big_16(bytes, 0);
   bytes += addresses.bytes;
 
   const bool summed = checksum == ProxyChecksum::crc32c;

@@ -4,8 +4,8 @@
 #include <string>
 #include <tuple>
 
-#include "core/big_endian.h"
 #include "core/proxy_extras.h"
+#include "core/wire_integers.h"
 
 namespace weir::core {
 namespace {
@@ -47,8 +47,8 @@ template <typename Bytes>
 void read_tcp(std::string_view bytes, ProxyHeader& header) {
   constexpr std::size_t size = std::tuple_size_v<Bytes>;
   header.transport = ProxyHeader::Transport::tcp;
-  header.source = {address_at<Bytes>(bytes, 0), big_endian_16(bytes, 2 * size)};
-  header.destination = {address_at<Bytes>(bytes, size), big_endian_16(bytes, 2 * size + 2)};
+  header.source = {address_at<Bytes>(bytes, 0), big_16(bytes, 2 * size)};
+  header.destination = {address_at<Bytes>(bytes, size), big_16(bytes, 2 * size + 2)};
 }
 
 std::string path_at(std::string_view bytes, std::size_t at) {
@@ -85,7 +85,7 @@ std::optional<ProxyError> check_fixed(std::string_view stream) {
   if (command == kProxy && !assigned(family)) return ProxyError::v2_family;
 
   if (stream.size() < kProxyV2Fixed) return {};
-  const std::size_t length = big_endian_16(stream, size + 2);
+  const std::size_t length = big_16(stream, size + 2);
   if (length > kProxyV2Limit - kProxyV2Fixed) return ProxyError::v2_too_large;
   if (command == kProxy && length < addresses_size(family)) return ProxyError::v2_too_short;
   return {};
@@ -98,7 +98,7 @@ ProxyParse parse_proxy_v2(std::string_view stream) {
   ProxyParse parse;
   parse.size = kProxyV2Fixed;
   if (stream.size() < kProxyV2Fixed) return parse;
-  parse.size += big_endian_16(stream, kProxyV2Fixed - 2);
+  parse.size += big_16(stream, kProxyV2Fixed - 2);
   if (stream.size() < parse.size) return parse;
 
   parse.state = ProxyParse::State::header;
