@@ -61,7 +61,7 @@ Failure keep_tls(std::string_view value, std::optional<ProxyTls>& place) {
   if (place) return ProxyError::v2_extra_repeated;
   if (value.size() < kTlsFixed) return ProxyError::v2_extra_size;
   ProxyTls& tls = place.emplace();
-  tls.client = static_cast<std::uint8_t>(value[0]);
+  tls.client = byte_at(value, 0);
   tls.verify = big_32(value, 1);
   for (std::string_view rest = value.substr(kTlsFixed); !rest.empty();) {
     const std::optional<Extra> extra = take(rest);

@@ -9,7 +9,7 @@
 // Integers as protocols write them. The readers ask for bytes that the caller has seen to be there.
 namespace weir::core {
 
-inline std::uint32_t byte_at(std::string_view bytes, std::size_t at) {
+inline std::uint8_t byte_at(std::string_view bytes, std::size_t at) {
   assert(at < bytes.size());
   return static_cast<std::uint8_t>(bytes[at]);
 }
@@ -19,8 +19,7 @@ inline std::uint16_t big_16(std::string_view bytes, std::size_t at) {
 }
 
 inline std::uint32_t big_32(std::string_view bytes, std::size_t at) {
-  return byte_at(bytes, at) << 24 | byte_at(bytes, at + 1) << 16 | byte_at(bytes, at + 2) << 8 |
-         byte_at(bytes, at + 3);
+  return std::uint32_t{big_16(bytes, at)} << 16 | big_16(bytes, at + 2);
 }
 
 inline std::uint16_t little_16(std::string_view bytes, std::size_t at) {
@@ -28,11 +27,11 @@ inline std::uint16_t little_16(std::string_view bytes, std::size_t at) {
 }
 
 inline std::uint32_t little_24(std::string_view bytes, std::size_t at) {
-  return little_16(bytes, at) | byte_at(bytes, at + 2) << 16;
+  return little_16(bytes, at) | std::uint32_t{byte_at(bytes, at + 2)} << 16;
 }
 
 inline std::uint32_t little_32(std::string_view bytes, std::size_t at) {
-  return little_24(bytes, at) | byte_at(bytes, at + 3) << 24;
+  return little_24(bytes, at) | std::uint32_t{byte_at(bytes, at + 3)} << 24;
 }
 
 inline void append_byte(std::string& to, std::uint32_t value) {
