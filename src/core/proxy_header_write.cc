@@ -56,9 +56,9 @@ std::string unix_addresses(const ProxyHeader& header) {
 }
 
 void set_length(std::string& header) {
-  std::string length;
-  append_big_16(length, static_cast<std::uint16_t>(header.size() - kProxyV2Fixed));
-  header.replace(kProxyV2Fixed - 2, 2, length);
+  const std::size_t length = header.size() - kProxyV2Fixed;
+  header[kProxyV2Fixed - 2] = static_cast<char>(length >> 8);
+  header[kProxyV2Fixed - 1] = static_cast<char>(length & 0xff);
 }
 
 // The sum is over everything, the length as it will be, and zeros where it stands itself.
