@@ -4,6 +4,7 @@
 #include <csignal>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "tests/e2e/lineage.h"
 #include "tests/e2e/port.h"
@@ -133,6 +134,34 @@ TEST_CASE("upgrade: a new program that turns out not to be able to serve has not
       successor("say_ready(); hear(); say({'failure': 'no threads', 'adopted': []}); hear()"));
   story.goes_wrong("it cannot serve: no threads");
   story.ends_well();
+}
+
+TEST_CASE("upgrade: after a failed one a process that drains since before is heard as ever") {
+  Service service;
+  const Port port;
+  ProgramPath program;
+  Lineage weir({.yaml = yaml(port, service), .program = {.path = program.path()}});
+  std::vector<Stream> sessions;
+  for (int i = 0; i < 2; ++i) {
+    sessions.push_back(Stream::connect(port.address()));
+    ask(sessions.back());
+  }
+  const pid_t drains = weir.serving();
+  weir.upgrade();
+  program.be_script(successor("say_ready(); hear(); os._exit(7)"));
+  weir.upgrade_in_vain("upgrade: failed, this process goes on");
+  CHECK(weir.json("GET /v1/sessions")["sessions"].items.size() == 2);
+  const auto active = [&](std::uint64_t count) {
+    weir.wait_until("GET /v1/pools/servers", [count](const Json& pool) {
+      return pool["admission"]["active"].count() == count;
+    });
+  };
+  sessions.pop_back();  // it tells of that by itself
+  active(1);
+  sessions.clear();
+  active(0);
+  CHECK(weir.wait_for_exit(drains) == 0);
+  weir.wait_for_error_text("a process before this one has ended");
 }
 
 TEST_CASE("upgrade: nonsense from the new program is a failure of the upgrade") {

@@ -226,12 +226,19 @@ TEST_CASE("upgrade: after a failed one a backend that a reload has removed may h
   const Port port;
   const auto yaml = [&](const std::vector<std::string>& addresses) {
     return "admin: {socket: admin.sock}\nlog: {access: \"access.log\"}\n" +
-           Setup{.workers = 2, .bind = {port.on()}, .backends = addresses}.yaml();
+           Setup{.workers = 2,
+                 .bind = {port.on()},
+                 .resilience = "max_active_per_backend: 10",
+                 .backends = addresses}
+               .yaml();
   };
   ProgramPath program;
-  Lineage weir(
-      {.yaml = Setup{.workers = 2, .bind = {port.on()}, .backends = addresses_of(backends)}.yaml(),
-       .program = {.path = program.path()}});
+  Lineage weir({.yaml = Setup{.workers = 2,
+                              .bind = {port.on()},
+                              .resilience = "max_active_per_backend: 10",
+                              .backends = addresses_of(backends)}
+                            .yaml(),
+                .program = {.path = program.path()}});
   std::vector<Stream> sessions;
   for (int i = 0; i < 2; ++i) {
     sessions.push_back(Stream::connect(port.address()));

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <csignal>
 #include <string>
 #include <vector>
@@ -162,14 +163,14 @@ TEST_CASE("upgrade: a backend that is disabled after it gets nobody who waits in
   Service other;
   const Port port;
   Lineage weir({.yaml = yaml(port, preferred.address(), other.address(),
-                             "max_active_requests: 2, max_pending_requests: 5, "
-                             "max_active_per_backend: 1")});
+                             "max_active_requests: 3, max_pending_requests: 5, "
+                             "max_active_per_backend: 2")});
   std::vector<Stream> sessions;
-  for (int i = 0; i < 2; ++i) {
+  for (int i = 0; i < 3; ++i) {
     sessions.push_back(Stream::connect(port.address()));
     ask(sessions.back());
   }
-  REQUIRE(preferred.accepted() == 1);
+  REQUIRE(preferred.accepted() == 2);
   Stream waiting = Stream::connect(port.address());
   waiting.say("q");
   weir.wait_until("GET /v1/pools/servers",
@@ -177,8 +178,10 @@ TEST_CASE("upgrade: a backend that is disabled after it gets nobody who waits in
   weir.upgrade();
   weir.admin(order("disable"));
   sessions[0].close();
-  waiting.hear_or_ending("q");  // the other one has no room either
-  CHECK(preferred.accepted() == 1);
+  // Of the other one the old process has said that it has one place there, and has no more.
+  CHECK(waiting.hear_or_ending("q") != Heard::text);
+  CHECK(preferred.accepted() == 2);
+  CHECK(other.accepted() == 1);
   sessions.clear();
   waiting.close();
   weir.shut_down();
@@ -201,6 +204,11 @@ TEST_CASE("upgrade: a drain's deadline ends the old process's sessions too") {
   CHECK(weir.first.log(1)[0].reason == "backend_drained");
   weir.wait_until("GET /v1/pools/servers/backends/b1",
                   [](const Json& b1) { return b1["active"].count() == 0; });
+  weir.wait_until("GET /v1/events?since=0", [](const Json& journal) {
+    const auto& events = journal["events"].items;
+    return std::any_of(events.begin(), events.end(),
+                       [](const Json& event) { return event["to"].text == "drained"; });
+  });
   CHECK(backend(weir)["state"].text == "draining");
   weir.shut_down();
 }

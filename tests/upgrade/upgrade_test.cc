@@ -98,22 +98,6 @@ TEST_CASE("upgrade: a program whose file was replaced is followed by the new fil
   weir.shut_down();
 }
 
-TEST_CASE("upgrade: told again while one is under way, weir goes on with the first") {
-  Service service;
-  const Port port;
-  Lineage weir({.yaml = yaml(port, service)});
-  const pid_t first = weir.serving();
-  {
-    const Program::Stopped stopped(weir.first.program);
-    weir.signal(first, SIGUSR2);
-  }
-  for (int i = 0; i < 20; ++i) weir.signal(first, SIGUSR2);
-  weir.wait_for_error_text("serves");
-  CHECK(count_of(weir.errors(), "upgrade: started") == 1);
-  weir.upgrade();
-  weir.shut_down();
-}
-
 TEST_CASE("upgrade: SIGTERM to the old process while it drains is the first signal of a drain") {
   Service service;
   const Port port;
@@ -165,6 +149,27 @@ struct Gated {
 
 std::uint64_t generation(const Lineage& weir) {
   return weir.json("GET /v1/status")["config_generation"].count();
+}
+
+TEST_CASE("upgrade: told again while one is under way, weir refuses and goes on with the first") {
+  Service service;
+  const Port port;
+  ProgramPath program;
+  Lineage weir({.yaml = yaml(port, service), .program = {.path = program.path()}});
+  const Gated gated;
+  std::filesystem::rename(gated.program.path(), program.path());
+  const pid_t first = weir.serving();
+  weir.signal(first, SIGUSR2);
+  weir.wait_for_error_text("upgrade: started");
+  weir.signal(first, SIGUSR2);
+  weir.wait_for_error_text("refused: one is under way");
+  gated.open();
+  weir.wait_for_error_text("serves");
+  CHECK(count_of(weir.errors(), "upgrade: started") == 1);
+  program.be_weir();
+  weir.upgrade();
+  weir.signal(weir.serving(), SIGTERM);
+  CHECK(weir.wait_for_exit(first) == 0);
 }
 
 TEST_CASE("upgrade: a reload that is asked for meanwhile is carried out by the new process") {

@@ -53,6 +53,9 @@ TEST_CASE("upgrade: sessions of all processes are listed, each with an id of its
     CHECK(std::is_sorted(now.begin(), now.end()));
     CHECK(std::adjacent_find(now.begin(), now.end()) == now.end());
     CHECK(std::equal(first.begin(), first.end(), now.begin()));
+    for (const std::uint64_t id : now) {
+      CHECK(story.weir.json(fmt::format("GET /v1/sessions/{}", id))["id"].count() == id);
+    }
   }
   CHECK(story.weir.json("GET /v1/status")["sessions"].count() == 7);
   CHECK(story.weir.json("GET /v1/sessions?limit=4")["sessions"].items.size() == 4);
