@@ -1,4 +1,5 @@
-// With common headers precompiled doctest has been read before: `..._WITH_MAIN` would come too late.
+// With common headers precompiled doctest has been read before: `..._WITH_MAIN` would come too
+// late.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 
