@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <utility>
 
 #include "app/file_access.h"
@@ -73,7 +74,11 @@ void Doors::listen() {
     if (!*door) continue;
     const std::string address = (*door)->address().text();
     std::string error;
-    if ((*door)->begin(error)) continue;
+    try {
+      if ((*door)->begin(error)) continue;
+    } catch (const std::exception& problem) {  // no descriptor, no memory
+      error = problem.what();
+    }
     net::log(net::LogLevel::error, "weir", "{}: {}; it is not served", address, error);
     if (door == &http_) http_endpoint_.reset();  // a reload may try again
     door->reset();
@@ -90,7 +95,7 @@ std::optional<std::string> Doors::open_admin_socket(const AppOptions& options,
   net::FileAccess access;
   std::string error;
   admin_ = std::make_unique<admin::ApiServer>(loop_, control_, admin::ApiServer::Scope::full,
-                                              most_connections_, unsent_);
+                                              most_connections_);
   if (net::ListenSocket adopted = take_one(inherited, endpoint)) {
     admin_->serve(std::move(adopted));
     return std::nullopt;
@@ -110,7 +115,7 @@ std::optional<std::string> Doors::open_http(const core::Endpoint& endpoint, Serv
                                             std::vector<Rebinding::Inherited>& inherited) {
   std::string error;
   server = std::make_unique<admin::ApiServer>(loop_, control_, admin::ApiServer::Scope::read_only,
-                                              most_connections_ / kHttpPart, unsent_);
+                                              most_connections_ / kHttpPart, http_unsent_);
   if (net::ListenSocket adopted = take_one(inherited, endpoint)) {
     server->serve(std::move(adopted));
     return std::nullopt;

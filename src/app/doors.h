@@ -70,7 +70,9 @@ class Doors {
   net::Loop& loop_;
   admin::Control& control_;
   const std::size_t most_connections_;
-  const std::shared_ptr<admin::Unsent> unsent_ = std::make_shared<admin::Unsent>();
+  // Of those before and after a reload together. The admin socket has its own, so that whoever can
+  // only read keeps no operator from an answer.
+  const std::shared_ptr<admin::Unsent> http_unsent_ = std::make_shared<admin::Unsent>();
   Listening listening_ = Listening::at_once;
   Server admin_;
   Server http_;

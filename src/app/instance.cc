@@ -100,8 +100,8 @@ Instance::Parts::Parts(const config::Configuration& configuration, const Origin&
   }
   inherited_.clear();
   if (upgrade) predecessors_.add(origin.inheritance->take_draining());
-  std::vector<Worker::Change> fresh;
-  if (upgrade) fresh = take_fresh(first_changes_);
+  FreshSockets fresh;
+  if (upgrade) fresh = FreshSockets::take(first_changes_);
   start_workers(last_session, upgrade ? Worker::Begin::held : Worker::Begin::accepting);
   if (upgrade) {
     begin_serving(*origin.inheritance, std::move(fresh));
@@ -109,7 +109,11 @@ Instance::Parts::Parts(const config::Configuration& configuration, const Origin&
       workers_.front()->take_paths().get();
       doors_->take_paths(in_force_.app);
     }
-    predecessors_.watch_newest(origin.inheritance->take_channel());
+    try {
+      predecessors_.watch_newest(origin.inheritance->take_channel());
+    } catch (const std::exception& error) {  // its places stay counted
+      net::log(LogLevel::error, "upgrade", "the process before is not heard: {}", error.what());
+    }
     const std::string what =
         fmt::format("process {} took over, generation {}", ::getpid(), reloading_->generation());
     net::log(LogLevel::info, "upgrade", "{}", what);
@@ -123,13 +127,13 @@ Instance::Parts::Parts(const config::Configuration& configuration, const Origin&
 // us: not as one that we have accepted, nor in a queue that only we have. From that word on it
 // closes its sockets, and whoever waits in those waits for us. So the new ones listen after it: if
 // we end in between, nobody serves who could have been lost to.
-void Instance::Parts::begin_serving(Inheritance& inheritance, std::vector<Worker::Change> fresh) {
+void Instance::Parts::begin_serving(Inheritance& inheritance, FreshSockets fresh) {
   inheritance.serves();
   engine_.of_all_workers([](Worker& worker) { return worker.go_on(); });
-  listen_on(fresh);
+  serving_.forget(fresh.listen());
   for (std::size_t index = 0; index < worker_count_; ++index) {
     try {
-      workers_[index]->apply(std::move(fresh[index])).get();
+      workers_[index]->apply(std::move(fresh.changes[index])).get();
     } catch (const std::exception& error) {
       net::log(LogLevel::error, "weir", "a new socket is not served: {}", error.what());
     }
@@ -328,6 +332,7 @@ void Instance::Parts::drain(const std::string& cause) {
   for (const auto& pool : serving_.all_pools()) pool->admission().shut_down();
   if (engine_.draining) return;
   succession_->give_up();
+  if (engine_.draining) return;  // it was too late for that
   service_manager::stopping();
   begin_drain(cause);
 }

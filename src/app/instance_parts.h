@@ -9,6 +9,7 @@
 #include "app/control_room.h"
 #include "app/doors.h"
 #include "app/engine.h"
+#include "app/fresh_sockets.h"
 #include "app/inheritance.h"
 #include "app/operations.h"
 #include "app/predecessors.h"
@@ -49,7 +50,7 @@ class Instance::Parts {
   void restore(const State& state);
   void size_descriptors();
   void start_workers(std::uint64_t last_session, Worker::Begin begin);
-  void begin_serving(Inheritance& inheritance, std::vector<Worker::Change> fresh);
+  void begin_serving(Inheritance& inheritance, FreshSockets fresh);
   void make_desks(const Origin& origin);
   void open_doors(Listening listening);
   void begin_drain(const std::string& cause);

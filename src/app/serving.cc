@@ -220,6 +220,14 @@ void Serving::listener_gone(const proxy::ListenerState& state) {
            state.connections());
 }
 
+void Serving::forget(const std::set<proxy::AddressId>& lost) {
+  if (lost.empty()) return;
+  const std::lock_guard lock(mutex_);
+  for (Served& served : listeners_) {
+    std::erase_if(served.binds, [&lost](const Bind& bind) { return lost.count(bind.id) > 0; });
+  }
+}
+
 void Serving::address_closed(proxy::AddressId id) {
   const auto found = std::find_if(closing_.begin(), closing_.end(),
                                   [id](const Closing& closing) { return closing.bind.id == id; });

@@ -313,7 +313,9 @@ void Succession::clean_up() {
   if (std::exchange(reload_afterwards_, false)) process_.reload();
 }
 
+// Its word that it serves may be here already: then it has clients, and is not ours to kill.
 void Succession::give_up() {
+  if (under_way()) on_message();
   if (!under_way()) return;
   reload_afterwards_ = false;
   fail("weir is told to end");

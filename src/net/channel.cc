@@ -130,8 +130,9 @@ bool Channel::flush(core::Duration patience) {
       kept_.erase(0, static_cast<std::size_t>(sent));
     } else if (errno == EAGAIN) {
       if (!wait_for(fd(), POLLOUT, until)) return false;
+    } else if (errno == EPIPE || errno == ECONNRESET) {
+      kept_.clear();  // what it has sent before it went is still to be read, and then its end
     } else if (errno != EINTR) {
-      peer_gone_ = errno == EPIPE || errno == ECONNRESET;
       close();
     }
   }

@@ -153,24 +153,33 @@ void LineLog::run() {
       work_ = false;
       reopening = std::exchange(reopen_, false);
       next = std::exchange(next_, std::nullopt);
-      file_->resume();  // its reason is known now
+      reopening = reopening && !next;
+      // Its reason is known now. To open the file anew the old one gets only what it has room for.
+      if (!reopening) file_->resume();
     }
-    reopening = reopening && !next;
     const bool off = next && !next->file;
     const bool stuck = !kept_.empty();
     if (next && !off) go_on(*next);
     if (off) file_->hurry_here();
-    if (reopening && stuck) open();
+    if (reopening && stuck) open_again();
     drain(scratch);
     if (off) {  // once all is written
       lose(std::exchange(kept_, {}));
       go_on(*next);
     }
-    if (reopening && !stuck && *file_) open();
+    if (reopening && !stuck) {
+      open_again();
+      drain(scratch);  // what the old one had no room for
+    }
     if (stopping && kept_.empty()) return;
     std::unique_lock lock(mutex_);
     woken_.wait_for(lock, kRest, [this] { return stop_ || reopen_; });
   }
+}
+
+void LineLog::open_again() {
+  if (*file_) open();
+  file_->resume();
 }
 
 void LineLog::go_on(LineTarget& next) {

@@ -191,6 +191,11 @@ bool ListenSocket::listen(std::string& error) {
     error = reason("cannot listen");
     return false;
   }
+  // Until now it looked like one that a dead process left behind, and may have been taken for it.
+  if (!owned_path_.empty() && !owns_file()) {
+    error = "another process has taken the path";
+    return false;
+  }
   // Only now may others join: with SO_REUSEADDR two sockets may be bound to one port, and it is
   // listen() that lets only one of them have it.
   if (!unix_) share_port(fd());

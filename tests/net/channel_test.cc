@@ -160,6 +160,18 @@ TEST_CASE("a peer that does not read counts as gone once its buffer is full") {
   CHECK_FALSE(one.peer_gone());
 }
 
+TEST_CASE("what a peer said before it went is heard, though nothing can be said to it any more") {
+  auto [one, other] = Channel::make();
+  REQUIRE(other.send("the last word", kPatience));
+  other.close();
+  one.offer("too late", 0ms);
+  const auto heard = one.await(kPatience);
+  REQUIRE(heard);
+  CHECK(heard->text == "the last word");
+  CHECK_FALSE(one.await(kPatience));
+  CHECK(one.peer_gone());
+}
+
 TEST_CASE("half a message is none: its end closes the channel") {
   auto [one, other] = Channel::make();
   REQUIRE(::send(one.fd(), "\x09\0\0\0\0\0\0\0abc", 11, 0) == 11);

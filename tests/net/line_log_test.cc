@@ -358,6 +358,28 @@ TEST_CASE("a log whose pipe nobody reads is reopened under the old name at once"
   CHECK(stuck.log.dropped() == 0);
 }
 
+// Opened anew between two looks of the writer, it finds the line only then.
+TEST_CASE("a pipe that has filled up keeps no line back from the file that follows it") {
+  for (int round = 0; round < 5; ++round) {
+    ScratchFolder folder;
+    const std::string name = folder.file("pipe");
+    NamedPipe pipe(name);
+    LineLog log(name, 1);
+    log.lane(0).write("first\n");
+    std::string text;
+    REQUIRE(comes_true([&] { return (text += pipe.read_all()) == "first\n"; }));
+    const Descriptor other(::open(name.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+    while (::write(other.get(), "x", 1) == 1) {
+    }
+    std::filesystem::rename(name, folder.file("moved"));
+    log.lane(0).write("second\n");
+    log.reopen();
+    CHECK(comes_true([&] { return std::filesystem::exists(name) && text_of(name) == "second\n"; }));
+    log.finish();
+    CHECK(log.dropped() == 0);
+  }
+}
+
 TEST_CASE("a log whose pipe nobody reads can be switched off, and what is lost is counted") {
   Stuck stuck;
   stuck.log.retarget(LineTarget::open("off"));

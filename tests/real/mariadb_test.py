@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import digest
 from child import run, run_unchecked
-from deadline import PATIENCE
+from deadline import PATIENCE, wait_until
 from harness import RealTest
 from mariadb_server import USER, MariadbServer, mariadb, query
 from weir_config import single
@@ -64,9 +64,11 @@ class MariadbTest(RealTest):
         clients, queries = 6, 1200
         load = [f"--concurrency={clients}", f"--number-of-queries={queries}", "--detach=5"]
         run([*slap, *load, "--create-schema=mysql", "--query=SELECT REPEAT('x', 20000)"])
-        ended = weir.wait_for_sessions(queries // 5)
-        self.assert_ended_as(ended, "client_closed", "backend_closed")
-        self.assertGreater(sum(session["bytes_out"] for session in ended), queries * 20_000)
+        weir.wait_for_sessions(queries // 5)
+        # How often it connects is its own affair; the answers are so many.
+        wait_until(lambda: sum(session["bytes_out"] for session in weir.sessions()) >
+                   queries * 20_000, "all answers are in the log")
+        self.assert_ended_as(weir.sessions(), "client_closed", "backend_closed")
 
     def test_result_of_100_megabytes_is_exact(self) -> None:
         bind, port = self.local()

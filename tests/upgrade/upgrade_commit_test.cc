@@ -162,7 +162,7 @@ TEST_CASE("upgrade: an address that is lost at the last moment is told of, and t
   Story story;
   const pid_t now = story.stop.upgrade(story.weir);
   // Somebody else is bound there as well by now, and the first to listen has it.
-  const PeerDescriptor other(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  PeerDescriptor other(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const int on = 1;
   ::setsockopt(other.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   const net::SocketAddress address = story.comes.address();
@@ -179,6 +179,13 @@ TEST_CASE("upgrade: an address that is lost at the last moment is told of, and t
   for (int i = 0; i < 10; ++i) story.connected();
   Stream client = Stream::connect(story.stop.address());
   ask(client);
+  // It is no address of ours any more: a reload opens it once it can be had.
+  story.weir.signal(now, SIGHUP);
+  story.weir.wait_for_error_text(story.comes.on() + ": cannot bind");
+  other.close();
+  story.weir.admin("POST /v1/reload");
+  Stream late = Stream::connect(story.comes.address());
+  ask(late);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,8 @@ class Serving {
                                                    Listening listening);
   // Closes them again.
   void give_up();
+  // These addresses could not be had after all: a reload may try again.
+  void forget(const std::set<proxy::AddressId>& lost);
   // Of what a plan to `next` calls added or reset, take() makes the same again what lives on still.
   void mark_resumed(const config::Configuration& next, config::Plan& plan) const;
   // What each worker has to change. The pools are those of `next` from here on.

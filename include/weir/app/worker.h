@@ -58,10 +58,10 @@ class Worker {
   Worker(std::size_t index, std::size_t workers);
   ~Worker();  // join() was called, or start() never was
 
-  // Throws when the thread or something it needs cannot be had; then stop().
-  // No session has an id of `last_session` or less, a multiple of the number of workers.
   // Held, it accepts nobody until go_on().
   enum class Begin : std::uint8_t { accepting, held };
+  // Throws when the thread or something it needs cannot be had; then stop().
+  // No session has an id of `last_session` or less, a multiple of the number of workers.
   void start(const Shared& shared, Change first, std::uint64_t last_session = 0,
              Begin begin = Begin::accepting);
   [[nodiscard]] std::future<void> apply(Change change);

@@ -15,8 +15,9 @@
 namespace weir::net {
 
 // Messages between two processes of this machine, each a text and descriptors that go with it. A
-// peer that does not read or write in time counts as gone, and so does one that sends nonsense:
-// from there the channel is closed. One thread.
+// peer that sends nonsense counts as gone: from there the channel is closed. One that does not read
+// or write in time counts as gone to send() and receive(), and as silent to offer() and await().
+// One thread.
 class Channel {
  public:
   struct Message {
@@ -42,11 +43,12 @@ class Channel {
   bool send(std::string_view text, core::Duration patience, std::span<const int> descriptors = {});
   // Waits for one; nothing: none came whole in time, and the channel is closed.
   std::optional<Message> receive(core::Duration patience);
-  // The same of a peer that may do nothing for a while, and lives: the channel stays open, and what
-  // it does not take in time is kept until the next offer() or flush().
+  // To a peer that may do nothing for a while, and lives: what it does not take in time is kept
+  // until the next offer() or flush().
   void offer(std::string_view text, core::Duration patience);
   // Nothing is kept any more.
   bool flush(core::Duration patience);
+  // As receive(), and the channel stays open.
   std::optional<Message> await(core::Duration patience);
   // It is closed because the other end is.
   bool peer_gone() const { return peer_gone_; }

@@ -85,6 +85,7 @@ class LineLog {
   void put(std::string_view text);
   void lose(std::string_view text);
   void open();
+  void open_again();
   void start_writing(LineTarget target);
 
   std::atomic<bool> enabled_;
