@@ -14,7 +14,7 @@ std::vector<Worker::Change> take_fresh(std::vector<Worker::Change>& first) {
     Worker::Change& later = fresh.emplace_back();
     later.config_generation = change.config_generation;
     for (Worker::ListenerChange& each : change.listeners) {
-      Worker::ListenerChange begins{each.state, each.pool, {}, {}, {}};
+      Worker::ListenerChange begins{each.state, each.pool, each.access, {}, {}, {}};
       std::erase_if(each.opened, [&begins](Worker::Address& address) {
         if (address.socket.listens()) return false;
         begins.opened.push_back(std::move(address));
