@@ -13,7 +13,7 @@ FreshSockets FreshSockets::take(std::vector<Worker::Change>& first) {
     Worker::Change& later = fresh.changes.emplace_back();
     later.config_generation = change.config_generation;
     for (Worker::ListenerChange& each : change.listeners) {
-      Worker::ListenerChange begins{each.state, each.pool, {}, {}, {}};
+      Worker::ListenerChange begins{each.state, each.pool, each.access, {}, {}, {}};
       std::erase_if(each.opened, [&](Worker::Address& address) {
         if (address.socket.listens()) {
           fresh.served.insert(address.id);

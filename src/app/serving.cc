@@ -144,7 +144,7 @@ std::shared_ptr<proxy::ListenerState> Serving::state_of(const proxy::ListenerOpt
   if (before == leaving_.end()) return std::make_shared<proxy::ListenerState>(options, workers_);
   std::shared_ptr<proxy::ListenerState> state = std::move(before->state);
   leaving_.erase(before);
-  state->set_max_connections(options.max_connections);
+  state->retune(options);
   return state;
 }
 
@@ -157,7 +157,8 @@ std::vector<Worker::Change> Serving::take(const config::Configuration& next,
   for (Worker::Change& change : changes) change.config_generation = generation;
   const auto all_workers = [&changes](const Worker::ListenerChange& like) {
     for (Worker::Change& change : changes) {
-      change.listeners.push_back({like.state, like.pool, {}, like.taken_over, like.closed});
+      change.listeners.push_back(
+          {like.state, like.pool, like.access, {}, like.taken_over, like.closed});
     }
   };
 
@@ -176,9 +177,9 @@ std::vector<Worker::Change> Serving::take(const config::Configuration& next,
       now.state = state_of(options);
     } else {
       now.state = std::move(before->state);
-      now.state->set_max_connections(options.max_connections);
+      now.state->retune(options);
     }
-    all_workers({now.state, now.pool, {}, binds.taken_over, binds.closed});
+    all_workers({now.state, now.pool, options.access, {}, binds.taken_over, binds.closed});
     for (Rebinding::Listener::Opened& opened : binds.opened) {
       net::log(net::LogLevel::info, "listener " + options.name, "listening on {}", opened.text);
       for (std::size_t worker = 0; worker < workers_; ++worker) {
@@ -192,7 +193,7 @@ std::vector<Worker::Change> Serving::take(const config::Configuration& next,
     if (!before.state) continue;  // goes on
     leaving_.push_back({before.state, before.pool});
     not_gone_[before.state.get()] += workers_;
-    all_workers({before.state, nullptr, {}, {}, {}});
+    all_workers({before.state, nullptr, {}, {}, {}, {}});
   }
   for (const Bind& bind : rebinding->closed()) closing_.push_back({bind, workers_});
   listeners_ = std::move(served);

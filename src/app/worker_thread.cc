@@ -33,7 +33,8 @@ proxy::Listener& Worker::Thread::listener(const ListenerChange& change) {
   for (const auto& listener : listeners_) {
     if (&listener->state() == change.state.get()) return *listener;
   }
-  listeners_.push_back(std::make_unique<proxy::Listener>(context_, change.state, change.pool));
+  listeners_.push_back(
+      std::make_unique<proxy::Listener>(context_, change.state, change.pool, change.access));
   listeners_.back()->on_address_closed(on_address_closed_);
   return *listeners_.back();
 }
@@ -72,7 +73,7 @@ void Worker::Thread::apply(Change& change) {
       continue;
     }
     proxy::Listener& there = listener(each);
-    there.set_pool(each.pool);
+    there.retune(each.pool, each.access);
     for (Address& address : each.opened) there.listen(address.id, std::move(address.socket));
     for (const proxy::AddressId id : each.taken_over) {
       for (net::ListenSocket& socket : taken[id]) there.listen(id, std::move(socket));

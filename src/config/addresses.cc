@@ -47,4 +47,11 @@ std::optional<core::Endpoint> read_source_address(const Scalar& written, const K
   return accept(core::parse_source_address(written.text), written, key, source);
 }
 
+std::optional<core::Cidr> read_network(const Scalar& written, const Key& key, Source& source) {
+  std::string error;
+  auto block = core::Cidr::parse(written.text, error);
+  if (!block) source.wrong(written, key, error);
+  return block;
+}
+
 }  // namespace weir::config

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "config/source.h"
+#include "weir/core/cidr.h"
 #include "weir/core/endpoint.h"
 
 // Addresses of the file. A zone must be an interface of this machine now: systems take unknown ones
@@ -20,5 +21,8 @@ std::optional<core::Endpoint> read_backend_address(const Scalar& written, const 
 // An address to dial from, without a port.
 std::optional<core::Endpoint> read_source_address(const Scalar& written, const Key& key,
                                                   Source& source);
+
+// A block of addresses.
+std::optional<core::Cidr> read_network(const Scalar& written, const Key& key, Source& source);
 
 }  // namespace weir::config

@@ -52,8 +52,8 @@ bool changes_family(const std::string& address, const Texts& now, const Texts& n
   return now.count(any_ipv4) != next.count(any_ipv4);
 }
 
-void compare_addresses(std::string_view key, const Description& now, const Description& next,
-                       std::vector<KeyChange>& changes) {
+void compare_lists(std::string_view key, const Description& now, const Description& next,
+                   std::vector<KeyChange>& changes) {
   const Texts before = texts_of(now);
   const Texts after = texts_of(next);
   for (const Description& address : now.children) {
@@ -96,8 +96,8 @@ Changes changes_between(const Description& now, const Description& next, std::st
     const std::string_view below = within(key.path, level);
     if (below.empty()) continue;
     std::vector<KeyChange> found;
-    if (key.type == Type::addresses) {
-      compare_addresses(below, *now.find(below), *next.find(below), found);
+    if (key.type == Type::addresses || key.type == Type::networks) {
+      compare_lists(below, *now.find(below), *next.find(below), found);
     } else {
       KeyChange change{std::string(below), value_at(now, below), value_at(next, below)};
       if (change.from != change.to) found.push_back(std::move(change));

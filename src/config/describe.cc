@@ -23,6 +23,10 @@ Description describe_endpoint(const core::Endpoint& endpoint) {
   return {Description::Kind::text, "", endpoint.text(), {}};
 }
 
+Description describe_network(const core::Cidr& network) {
+  return {Description::Kind::text, "", network.text(), {}};
+}
+
 std::string text_or_empty(const std::optional<core::Endpoint>& endpoint) {
   return endpoint ? endpoint->text() : "";
 }
@@ -56,6 +60,10 @@ Description describe_listener(const proxy::ListenerOptions& listener) {
   to.text("name", listener.name);
   to.add("bind", list_of(listener.bind, describe_endpoint));
   to.number("max_connections", listener.max_connections);
+  to.add("allow", list_of(listener.access.allow, describe_network));
+  to.add("deny", list_of(listener.access.deny, describe_network));
+  to.number("max_connections_per_source", listener.per_source.connections);
+  to.number("max_connection_rate_per_source", listener.per_source.rate);
   to.text("pool", listener.pool);
   return to.take();
 }

@@ -54,6 +54,14 @@ const std::vector<Key>& all_keys() {
        "a list of 127.0.0.1:5432, [::1]:5432, unix:/run/weir/x.sock", "-", listener_rebound},
       {"listeners[].max_connections", Type::integer, "0", "0..10000000",
        "bounded only by the process", listener_kept},
+      {"listeners[].allow", Type::networks, "[]", "a list of 10.0.0.0/8, 2001:db8::/32, 192.0.2.7",
+       "-", listener_kept},
+      {"listeners[].deny", Type::networks, "[]", "a list of 10.0.0.0/8, 2001:db8::/32, 192.0.2.7",
+       "-", listener_kept},
+      {"listeners[].max_connections_per_source", Type::integer, "0", "0..10000000", "no bound",
+       listener_kept},
+      {"listeners[].max_connection_rate_per_source", Type::integer, "0", "0..1000000", "no bound",
+       listener_kept},
       {"listeners[].pool", Type::pool_name, kRequired, "the name of a pool", "-", listener_kept},
 
       {"pools[].name", Type::name, kRequired, kName, "-", hot},
@@ -144,6 +152,8 @@ std::string_view text(Type type) {
       return "address";
     case Type::addresses:
       return "list of addresses";
+    case Type::networks:
+      return "list of networks";
     case Type::boolean:
       return "boolean";
     case Type::choice:

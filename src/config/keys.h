@@ -25,7 +25,8 @@ enum class Type {
   fraction,   // 0.25
   integer,
   name,
-  owner,  // user:group
+  networks,  // a list of 10.0.0.0/8, perhaps empty
+  owner,     // user:group
   pool_name,
   seconds,  // a duration in whole seconds, for what the system counts in seconds
   socket_path,

@@ -96,19 +96,30 @@ Mapping Mapping::child(std::string_view name) const {
 }
 
 std::vector<Mapping::Item> Mapping::items(std::string_view name, std::string_view what) const {
-  std::vector<Item> items;
   const Node* list = find(name);
-  const std::string path = path_of(name);
   if (!list) {
     if (valid_) missing(name, what);
-    return items;
+    return {};
   }
-  if (!source_.expect(*list, Node::Kind::sequence, path, what)) return items;
-  if (list->children.empty()) {
-    source_.error(list->at, path, fmt::format("an empty list (allowed: {})", what));
+  if (list->kind == Node::Kind::sequence && list->children.empty()) {
+    source_.error(list->at, path_of(name), fmt::format("an empty list (allowed: {})", what));
   }
-  for (std::size_t i = 0; i < list->children.size(); ++i) {
-    items.push_back({&list->children[i], fmt::format("{}[{}]", path, i)});
+  return items_of(*list, name, what);
+}
+
+std::vector<Mapping::Item> Mapping::optional_items(std::string_view name,
+                                                   std::string_view what) const {
+  const Node* list = find(name);
+  return list ? items_of(*list, name, what) : std::vector<Item>();
+}
+
+std::vector<Mapping::Item> Mapping::items_of(const Node& list, std::string_view name,
+                                             std::string_view what) const {
+  std::vector<Item> items;
+  const std::string path = path_of(name);
+  if (!source_.expect(list, Node::Kind::sequence, path, what)) return items;
+  for (std::size_t i = 0; i < list.children.size(); ++i) {
+    items.push_back({&list.children[i], fmt::format("{}[{}]", path, i)});
   }
   return items;
 }

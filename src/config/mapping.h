@@ -39,6 +39,8 @@ class Mapping {
 
   // The items of a list that must not be empty; `what` completes the message "needs at least one".
   std::vector<Item> items(std::string_view name, std::string_view what) const;
+  // Those of a list that may be empty or left out.
+  std::vector<Item> optional_items(std::string_view name, std::string_view what) const;
 
   std::optional<Scalar> scalar(std::string_view name) const;
   std::optional<Scalar> required_scalar(std::string_view name) const;
@@ -75,6 +77,7 @@ class Mapping {
   std::string path_of(std::string_view name) const;
 
  private:
+  std::vector<Item> items_of(const Node& list, std::string_view name, std::string_view what) const;
   void missing(std::string_view name, std::string_view allowed) const;
   void take_keys(const Node& node);
   std::string level_of(std::string_view name) const;

@@ -97,6 +97,22 @@ std::span<const std::byte> SocketAddress::host_bytes() const {
   return {};
 }
 
+std::optional<core::IpAddress> SocketAddress::ip() const {
+  const auto bytes = host_bytes();
+  const auto as = [&bytes](auto address) {
+    std::memcpy(address.data(), bytes.data(), address.size());
+    return core::IpAddress(address);
+  };
+  switch (family()) {
+    case AF_INET:
+      return as(core::IpAddress::V4{});
+    case AF_INET6:
+      return as(core::IpAddress::V6{});
+    default:
+      return std::nullopt;
+  }
+}
+
 std::string SocketAddress::text() const {
   std::array<char, INET6_ADDRSTRLEN> host{};
   switch (family()) {

@@ -37,8 +37,11 @@ class Listener::Address final : public net::Acceptor::Owner {
 };
 
 Listener::Listener(const Context& context, std::shared_ptr<ListenerState> state,
-                   std::shared_ptr<upstream::Pool> pool)
-    : context_(context), state_(std::move(state)), pool_(std::move(pool)) {}
+                   std::shared_ptr<upstream::Pool> pool, core::AccessList access)
+    : context_(context),
+      state_(std::move(state)),
+      pool_(std::move(pool)),
+      access_(std::move(access)) {}
 
 Listener::~Listener() = default;
 
@@ -127,12 +130,21 @@ bool Listener::may_accept() {
   return static_cast<bool>(next_);
 }
 
+// Who comes through a unix socket has passed its file's mode.
+bool Listener::admits(const net::SocketAddress& peer) const {
+  if (access_.empty()) return true;
+  const auto address = peer.ip();
+  return !address || access_.admits(*address);
+}
+
 void Listener::accepted(net::Descriptor socket, const net::SocketAddress& peer) {
   state_->totals(context_.worker).accepted.add();
   Session& session = context_.sessions.add(std::make_unique<Session>(
       context_, state_, pool_, std::move(socket), peer, std::move(next_)));
   if (refusing_) {
     session.refuse(core::CloseReason::shutdown);
+  } else if (!admits(peer)) {
+    session.refuse(core::CloseReason::access_denied);
   } else {
     session.start();
   }

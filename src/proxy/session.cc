@@ -54,6 +54,11 @@ bool Session::watch_client() {
 
 void Session::start() {
   if (!watch_client()) return;
+  if (const auto source = peer_.ip()) {
+    auto admitted = listener_->sources().admit(*source, accepted_);
+    if (!admitted) return end(refusal(CloseReason::source_limit));
+    source_ = std::move(*admitted);
+  }
   connection_ = listener_->admit();
   if (!connection_) return end(refusal(CloseReason::listener_full));
   core::Admitted admitted = pool_->admission().admit(waiter_);

@@ -66,6 +66,28 @@ TEST_CASE("CFG-01: a value out of range, huge ones included") {
   });
 }
 
+TEST_CASE("a network that is none, or has bits behind its prefix") {
+  const char* list = " (allowed: a list of 10.0.0.0/8, 2001:db8::/32, 192.0.2.7)";
+  const std::string none = std::string("is neither an address nor a block of addresses") + list;
+  check_refused({
+      {"name", small_file("", "allow: [db.internal]"), 5, 13, "listeners[0].allow[0]",
+       none.c_str()},
+      {"prefix", small_file("", "deny: [::1, 10.0.0.0/33]"), 5, 17, "listeners[0].deny[1]",
+       none.c_str()},
+      {"slip", small_file("", "allow: [10.0.0.1/8]"), 5, 13, "listeners[0].allow[0]",
+       "has bits behind its prefix: 10.0.0.0/8 is the block it is in"},
+      {"no list", small_file("", "allow: 10.0.0.0/8"), 5, 12, "listeners[0].allow",
+       "where a list belongs"},
+      {"rate", small_file("", "max_connection_rate_per_source: 1000001"), 5, 37,
+       "listeners[0].max_connection_rate_per_source", "is out of range"},
+  });
+  const Configuration configuration =
+      must_load(small_file("", "allow: [10.0.0.0/8, \"::1\"]\n    deny: []"));
+  REQUIRE(configuration.listeners[0].access.allow.size() == 2);
+  CHECK(configuration.listeners[0].access.allow[1].text() == "::1/128");
+  CHECK(configuration.listeners[0].access.deny.empty());
+}
+
 TEST_CASE("keepalive times that the system counts in seconds are whole seconds") {
   check_refused({"idle", small_file("keepalive: {idle: 1500ms}"), 8, 23, "pools[0].keepalive.idle",
                  "not in whole seconds"});

@@ -186,7 +186,9 @@ TEST_CASE("a change of any one key is one change in the plan, done as its reload
       Description tree = describe(now);
       Description* value = first_at(tree, key.path);
       REQUIRE(value);
-      if (key.type == Type::addresses) value = &value->children[0];
+      if (key.type == Type::networks)
+        value->children.assign(1, {Description::Kind::text, "", "", {}});
+      if (key.type == Type::addresses || key.type == Type::networks) value = &value->children[0];
       from = value->text;
       value->text = to = random_value(key, rng);
       next = load_all_said(yaml(tree)).configuration;

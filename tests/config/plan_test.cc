@@ -197,6 +197,15 @@ TEST_CASE("a listener whose pool or limit changes keeps its sockets") {
         "listener front: retuned: max_connections: 0 -> 7; pool: orders -> p");
 }
 
+TEST_CASE("networks that come and go are told one by one, and the sockets stay") {
+  File now;
+  now.listener = "bind: [\"127.0.0.1:1\"], pool: orders, allow: [10.0.0.0/8, 192.0.2.0/24]";
+  File next;
+  next.listener = "bind: [\"127.0.0.1:1\"], pool: orders, allow: [192.0.2.0/24, 10.1.0.0/16]";
+  CHECK(plan_of(now, next)[1] ==
+        "listener front: retuned: allow: 10.0.0.0/8 -> none; allow: none -> 10.1.0.0/16");
+}
+
 TEST_CASE("a listener is rebound at the addresses that came and went, and only there") {
   File next;
   next.listener = "bind: [\"127.0.0.1:2\", \"127.0.0.1:3\"], pool: orders, max_connections: 7";

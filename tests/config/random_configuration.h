@@ -57,6 +57,8 @@ inline std::string random_value(const Key& key, core::Rng& rng) {
       // Every draw a statement of its own, so that a seed means the same to every compiler.
       text = one_of({"127.0.0.1:", "127.0.0.2:", "[::1]:", "0.0.0.0:", "[::]:"});
       return text + std::to_string(1 + rng.below(4));
+    case Type::networks:
+      return one_of({"10.0.0.0/8", "192.0.2.7/32", "2001:db8::/32", "::/0"});
     case Type::boolean:
     case Type::choice:
       return one_of(words_of(key.allowed));
@@ -150,8 +152,9 @@ class RandomConfiguration {
     const Key& key = all_keys()[rng_.below(all_keys().size())];
     Description* place = find_value(tree, key.path, [&](Description& list) { return &any(list); });
     if (!place) return;
-    if (key.type == Type::addresses) {
-      place->children.assign(1 + rng_.below(2), {});
+    if (key.type == Type::addresses || key.type == Type::networks) {
+      const std::size_t least = key.type == Type::addresses ? 1 : 0;
+      place->children.assign(least + rng_.below(2), {});
       for (Description& item : place->children) item = text_of(random_value(key, rng_));
     } else {
       place->text = random_value(key, rng_);

@@ -59,8 +59,9 @@ Setup setup(const Scene::Options& options, const Folder& folder, const Backend& 
 
 std::string Setup::yaml() const {
   std::string text = fmt::format("workers: {}\nlisteners:\n", workers);
-  text += fmt::format("  - {{name: front, pool: servers, max_connections: {}, bind: [\"{}\"]}}\n",
-                      max_connections, fmt::join(bind, "\", \""));
+  text += fmt::format("  - {{name: front, pool: servers, max_connections: {}, bind: [\"{}\"]{}}}\n",
+                      max_connections, fmt::join(bind, "\", \""),
+                      listener.empty() ? "" : ", " + listener);
   text += "pools:\n  - name: servers\n";
   if (!timeouts.empty()) text += fmt::format("    timeouts: {{{}}}\n", timeouts);
   const std::string keys = (circuit ? "" : "circuit_enabled: false, ") + resilience;

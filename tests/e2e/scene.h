@@ -14,6 +14,7 @@ struct Setup {
   int workers = 1;
   std::vector<std::string> bind = {"127.0.0.1:1"};
   int max_connections = 0;
+  std::string listener = {};               // further keys of the listener: `allow: ["::1"]`
   std::string timeouts = {};               // `idle: 300ms, half_close: 0s`
   std::string resilience = {};             // `retry_enabled: false`
   bool circuit = false;                    // scripts about something else have it off

@@ -117,6 +117,7 @@ std::optional<WayToEnd> way_to(CloseReason reason) {
         const Ends holder = open(weir, backend);
         be_refused(weir);
       }};
+    case CloseReason::source_limit:
     case CloseReason::listener_full:
       return WayToEnd{.play = [](TestWeir& weir, Backend& backend) {
         const Ends first = open(weir, backend);
@@ -124,6 +125,14 @@ std::optional<WayToEnd> way_to(CloseReason reason) {
         second.expect_end();
         be_refused(weir);
       }};
+    case CloseReason::access_denied:
+      return WayToEnd{.play =
+                          [](TestWeir& weir, Backend&) {
+                            Stream client = weir.connect();
+                            client.expect_end();
+                            client.close();
+                          },
+                      .served = false};
     case CloseReason::upstream_connect_failed:
       return WayToEnd{.resilience = ", max_fails: 1000", .play = find_nobody, .served = false};
     case CloseReason::circuit_open:
@@ -187,8 +196,6 @@ std::optional<WayToEnd> way_to(CloseReason reason) {
     case CloseReason::preface_too_large:
     case CloseReason::unknown_server_name:
     case CloseReason::tls_handshake_failed:
-    case CloseReason::source_limit:
-    case CloseReason::access_denied:
     case CloseReason::local_error:
       return std::nullopt;
   }
@@ -224,6 +231,8 @@ void ends_as(CloseReason reason) {
   setup.timeouts = way->timeouts;
   setup.backends = {backend.address()};
   if (reason == CloseReason::listener_full) setup.max_connections = 2;
+  if (reason == CloseReason::source_limit) setup.listener = "max_connections_per_source: 2";
+  if (reason == CloseReason::access_denied) setup.listener = "deny: [127.0.0.0/8]";
   TestWeir weir(setup.yaml());
   way->play(weir, backend);
   weir.wait_until(

@@ -230,7 +230,7 @@ TEST_CASE("clients go to the pool that the listener has when they are accepted")
   first.send("x");
   CHECK(service.until([&] { return service.state.totals(0).bytes_in.value() == 1; }));
   const auto next = upstream::Pool::make(made_pool({new_backend.address().text()}), 1);
-  service.listener->set_pool(next);
+  service.listener->retune(next, {});
   Peer second = service.client();
   second.send("y");
   CHECK(service.until([&] { return service.state.totals(0).bytes_in.value() == 2; }));

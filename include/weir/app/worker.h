@@ -35,7 +35,8 @@ class Worker {
   // What becomes of one listener. One that is not here yet begins.
   struct ListenerChange {
     std::shared_ptr<proxy::ListenerState> state;
-    std::shared_ptr<upstream::Pool> pool;      // null = it goes, once nobody waits there any more
+    std::shared_ptr<upstream::Pool> pool;  // null = it goes, once nobody waits there any more
+    core::AccessList access;
     std::vector<Address> opened;               // new addresses
     std::vector<proxy::AddressId> taken_over;  // from other listeners, with whoever waits there
     std::vector<proxy::AddressId> closed;

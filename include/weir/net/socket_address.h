@@ -4,10 +4,12 @@
 #include <sys/un.h>
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 
 #include "weir/core/endpoint.h"
+#include "weir/core/ip_address.h"
 
 namespace weir::net {
 
@@ -33,6 +35,8 @@ class SocketAddress {
 
   // The bytes that identify the host, for hashing: 4, 16, or none for a unix socket.
   std::span<const std::byte> host_bytes() const;
+  // The same as a value; none for a unix socket.
+  std::optional<core::IpAddress> ip() const;
 
   // As written in the configuration: `127.0.0.1:5432`, `[fe80::1%eth0]:5432`, `unix:/path`. A unix
   // client has no path of its own and reads `unix:`.

@@ -26,14 +26,17 @@ using AddressId = std::uint64_t;
 class Listener {
  public:
   Listener(const Context& context, std::shared_ptr<ListenerState> state,
-           std::shared_ptr<upstream::Pool> pool);
+           std::shared_ptr<upstream::Pool> pool, core::AccessList access = {});
   ~Listener();
 
   const ListenerState& state() const { return *state_; }
   // Told of each address that it has closed, after whoever waited there.
   void on_address_closed(std::function<void(AddressId)> told) { address_closed_ = std::move(told); }
-  // Where clients accepted from now on go.
-  void set_pool(std::shared_ptr<upstream::Pool> pool) { pool_ = std::move(pool); }
+  // Where clients accepted from now on go, and which of them may.
+  void retune(std::shared_ptr<upstream::Pool> pool, core::AccessList access) {
+    pool_ = std::move(pool);
+    access_ = std::move(access);
+  }
 
   void listen(AddressId id, net::ListenSocket socket);
   // Hands an address over with whoever waits there, all its sockets; none if it is not one of this
@@ -61,6 +64,7 @@ class Listener {
   class Address;
 
   bool may_accept();
+  bool admits(const net::SocketAddress& peer) const;
   void accepted(net::Descriptor socket, const net::SocketAddress& peer);
   void failed(net::AcceptError error);
   void report(net::AcceptError error, const char* what);
@@ -70,6 +74,7 @@ class Listener {
   const Context& context_;
   const std::shared_ptr<ListenerState> state_;
   std::shared_ptr<upstream::Pool> pool_;
+  core::AccessList access_;
   net::DescriptorShare next_;  // taken before the accept that will need it
   bool refusing_ = false;
   std::function<void(AddressId)> address_closed_;

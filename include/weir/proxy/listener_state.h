@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "weir/core/source_limits.h"
 #include "weir/net/acceptor.h"
 #include "weir/net/log.h"
 #include "weir/proxy/listener_options.h"
@@ -37,19 +38,24 @@ class ConnectionGuard {
 };
 
 // What all workers share of one listener, and what reloads leave of it: its name, its gauge, its
-// bound; and each worker's totals. Outlives every session of it. Any thread.
+// bounds; and each worker's totals. Outlives every session of it. Any thread.
 class ListenerState {
  public:
   ListenerState(const ListenerOptions& options, std::size_t workers)
       : name_(options.name),
         most_(options.max_connections),
+        sources_(options.per_source),
         workers_(workers),
         totals_(std::make_unique<WorkerTotals[]>(workers)) {}
 
   const std::string& name() const { return name_; }
-  // Another bound from now on; it ends no connection.
-  void set_max_connections(std::uint64_t most) { most_.store(most, std::memory_order_relaxed); }
+  // Other bounds from now on; they end no connection.
+  void retune(const ListenerOptions& options) {
+    most_.store(options.max_connections, std::memory_order_relaxed);
+    sources_.set(options.per_source);
+  }
   std::uint64_t max_connections() const { return most_.load(std::memory_order_relaxed); }
+  core::SourceLimits& sources() { return sources_; }
   std::size_t workers() const { return workers_; }
   ListenerTotals& totals(std::size_t worker) { return totals_[worker].totals; }
   const ListenerTotals& totals(std::size_t worker) const { return totals_[worker].totals; }
@@ -81,6 +87,7 @@ class ListenerState {
 
   const std::string name_;
   std::atomic<std::uint64_t> most_;  // 0 = bounded only by the process
+  core::SourceLimits sources_;
   const std::size_t workers_;
   std::atomic<std::uint64_t> connections_{0};
   std::array<net::LogRate, net::kAcceptErrors> log_rates_{

@@ -105,6 +105,7 @@ class Session final : public net::SocketWatcher,
   core::TimePoint ended_{};
 
   net::DescriptorShare descriptors_;
+  core::SourceLimits::Guard source_;
   ConnectionGuard connection_;
   core::Slot slot_;               // until the backend's socket is closed
   upstream::BackendLease lease_;  // likewise, and given back before the slot
