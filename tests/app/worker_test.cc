@@ -28,7 +28,7 @@ struct Story {
     REQUIRE_MESSAGE(socket, error);
     address = socket.address();
     Worker::Change first;
-    first.listeners.push_back({state, pool, {}, {}, {}});
+    first.listeners.push_back({state, pool, {}, {}, {}, {}});
     first.listeners[0].opened.push_back({1, std::move(socket)});
     worker.start({resolver, descriptors, log}, std::move(first));
   }

@@ -16,8 +16,8 @@ void collect_keys(const Description& place, const std::string& path,
     for (const Description& member : place.children) {
       collect_keys(member, path.empty() ? member.key : path + "." + member.key, keys);
     }
-  } else if (place.kind == Description::Kind::list &&
-             place.children.at(0).kind == Description::Kind::mapping) {
+  } else if (place.kind == Description::Kind::list && !place.children.empty() &&
+             place.children[0].kind == Description::Kind::mapping) {
     collect_keys(place.children[0], path + "[]", keys);
   } else {
     keys.push_back(path);
@@ -78,6 +78,10 @@ TEST_CASE("the defaults that a description fills in are those of the table") {
     std::string path(key.path);
     for (std::size_t list; (list = path.find("[]")) != std::string::npos;) {
       path.replace(list, 2, ".0");
+    }
+    if (key.type == Type::networks) {
+      CHECK(at(tree, path).children.empty());
+      continue;
     }
     const std::string& text = at(tree, path).text;
     const auto duration = parse_duration(key.default_text);
@@ -151,6 +155,10 @@ TEST_CASE("a description is written as a file that people read easily") {
                   "  - name: l\n"
                   "    bind: [\"127.0.0.1:1\"]\n"
                   "    max_connections: 0\n"
+                  "    allow: []\n"
+                  "    deny: []\n"
+                  "    max_connections_per_source: 0\n"
+                  "    max_connection_rate_per_source: 0\n"
                   "    pool: p\n"
                   "pools:\n"
                   "  - name: p\n"
