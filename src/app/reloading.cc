@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <future>
 #include <system_error>
 #include <utility>
@@ -33,8 +32,7 @@ Reloading::Reloading(Engine& engine, Process process, config::Configuration& in_
 
 config::LoadResult Reloading::load(std::optional<std::string_view> text) const {
   if (text) {
-    return config::load(*text, std::filesystem::path(file_).parent_path().string(),
-                        config::process_environment());
+    return config::load(*text, config::folder_of(file_), config::process_environment());
   }
   if (!file_.empty()) return config::load_file(file_);
   config::LoadResult none;

@@ -106,8 +106,12 @@ LoadResult load_file(const std::string& file) {
   if (std::ferror(stream.get()) != 0) {
     return unreadable(fmt::format("cannot read the file: {}", std::strerror(errno)));
   }
-  const std::string directory = std::filesystem::path(file).parent_path().string();
-  return load(text, directory, process_environment());
+  return load(text, folder_of(file), process_environment());
+}
+
+std::string folder_of(const std::string& file) {
+  if (file.empty()) return ".";
+  return std::filesystem::absolute(file).parent_path().string();
 }
 
 }  // namespace weir::config

@@ -181,6 +181,18 @@ TEST_CASE("a file is read with the environment of this process, and its own fold
   CHECK_FALSE(load_file(file.name()).configuration);
 }
 
+TEST_CASE("the folder of a file is the same one however the file is named") {
+  const TemporaryFile file("admin: {socket: a.sock}\nlog: {access: a.log}\n" + small_file());
+  const std::string relative = std::filesystem::relative(file.name());
+  REQUIRE(relative != file.name());
+  const LoadResult result = load_file(relative);
+  REQUIRE(result.configuration);
+  const auto folder = std::filesystem::path(file.name()).parent_path();
+  CHECK(result.configuration->app.admin_socket == folder / "a.sock");
+  CHECK(result.configuration->app.access_log == folder / "a.log");
+  CHECK(folder_of("weir.yaml") == std::filesystem::current_path());
+}
+
 TEST_CASE("a file that cannot be read is one problem that says why") {
   for (const char* name : {"/nonexistent/weir.yaml", "/"}) {
     CAPTURE(name);

@@ -49,4 +49,7 @@ struct LoadResult {
 // larger than 4 MiB is one problem at line 1, column 1.
 [[nodiscard]] LoadResult load_file(const std::string& file);
 
+// Where the relative file names in such a file start, as an absolute name. Without a file: here.
+std::string folder_of(const std::string& file);
+
 }  // namespace weir::config
