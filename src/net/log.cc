@@ -7,9 +7,11 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <exception>
 #include <memory>
+#include <mutex>
+#include <shared_mutex>
 #include <string>
+#include <utility>
 
 #include "net/patient_writer.h"
 #include "weir/core/json.h"
@@ -38,6 +40,9 @@ class StderrSink final : public spdlog::sinks::base_sink<spdlog::details::null_m
 };
 
 struct Log {
+  // Shared by those who log, so that none is in the middle of a line when the writer goes: whoever
+  // lets go of it last has to wait for all that is queued.
+  std::shared_mutex mutex;
   std::shared_ptr<PatientWriter> out;
   std::shared_ptr<spdlog::details::thread_pool> writer;
   std::shared_ptr<spdlog::logger> text;
@@ -45,8 +50,7 @@ struct Log {
   std::shared_ptr<spdlog::logger> raw;
 };
 
-// Set by start_log, while no other thread logs. stop_log leaves all but the writer in place, for
-// threads that are in the middle of a line.
+// Set by start_log, while no other thread logs.
 Log& the_log() {
   static Log log;
   return log;
@@ -66,13 +70,11 @@ std::shared_ptr<spdlog::logger> make_logger(const Log& log, const char* pattern)
   return logger;
 }
 
-// spdlog throws when its writer has ended, which it may do at any moment here: nobody is left to
-// tell, and a line is no reason to fail.
-void pass_on(spdlog::logger& logger, spdlog::level::level_enum level, std::string_view line) {
-  try {
-    logger.log(level, spdlog::string_view_t(line.data(), line.size()));
-  } catch (const std::exception&) {
-  }
+// A line that comes after the end is lost: nobody is left to tell.
+void pass_on(Log& log, spdlog::logger& logger, spdlog::level::level_enum level,
+             std::string_view line) {
+  const std::shared_lock lock(log.mutex);
+  if (log.writer) logger.log(level, spdlog::string_view_t(line.data(), line.size()));
 }
 
 spdlog::level::level_enum to_spdlog(LogLevel level) {
@@ -111,7 +113,12 @@ void stop_log() {
   the_level.store(kSilent, std::memory_order_relaxed);
   Log& log = the_log();
   if (log.out) log.out->hurry();
-  log.writer.reset();  // the last owner's destructor writes what is queued and joins
+  std::shared_ptr<spdlog::details::thread_pool> writer;
+  {
+    const std::unique_lock lock(log.mutex);
+    writer = std::move(log.writer);
+  }
+  writer.reset();  // the last owner's destructor writes what is queued and joins
 }
 
 bool log_enabled(LogLevel level) {
@@ -119,18 +126,18 @@ bool log_enabled(LogLevel level) {
 }
 
 void write_log(LogLevel level, std::string_view about, std::string_view text) {
-  const Log& log = the_log();
+  Log& log = the_log();
   if (!log.text) return;
   const bool json = the_format.load(std::memory_order_relaxed) == LogFormat::json;
   const std::string line = json ? fmt::format(R"("about":"{}","message":"{}")",
                                               core::json_escaped(about), core::json_escaped(text))
                                 : fmt::format("{}: {}", about, text);
-  pass_on(*(json ? log.json : log.text), to_spdlog(level), line);
+  pass_on(log, *(json ? log.json : log.text), to_spdlog(level), line);
 }
 
 void write_raw(std::string_view line) {
-  const Log& log = the_log();
-  if (log.raw) pass_on(*log.raw, spdlog::level::info, line);
+  Log& log = the_log();
+  if (log.raw) pass_on(log, *log.raw, spdlog::level::info, line);
 }
 
 bool LogRate::admit(std::chrono::steady_clock::time_point now, std::uint64_t& held_back) {
