@@ -182,11 +182,6 @@ ListenSocket ListenSocket::make(const core::Endpoint& endpoint, const ListenOpti
 }
 
 bool ListenSocket::listen(std::string& error) {
-  // Before listen() it looks like one that a dead process left behind.
-  if (!owned_path_.empty() && !owns_file()) {
-    error = "another process has taken the path";
-    return false;
-  }
   if (::listen(fd(), kBacklog) != 0) {
     error = reason("cannot listen");
     return false;
