@@ -11,14 +11,6 @@
 namespace weir::app {
 namespace {
 
-std::shared_ptr<upstream::Pool> find(const std::vector<std::shared_ptr<upstream::Pool>>& pools,
-                                     const std::string& name) {
-  const auto found = std::find_if(pools.begin(), pools.end(), [&name](const auto& pool) {
-    return pool->options().name == name;
-  });
-  return found == pools.end() ? nullptr : *found;
-}
-
 template <typename Counts>
 void add(Counts& sum, const auto& counters) {
   for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += counters[i].value();
@@ -58,6 +50,13 @@ struct Serving::Closing {
 Serving::Serving(const Shared& shared, std::size_t workers) : shared_(shared), workers_(workers) {}
 
 Serving::~Serving() = default;
+
+std::shared_ptr<upstream::Pool> Serving::find(const Pools& pools, const std::string& name) {
+  const auto found = std::find_if(pools.begin(), pools.end(), [&name](const auto& pool) {
+    return pool->options().name == name;
+  });
+  return found == pools.end() ? nullptr : *found;
+}
 
 std::optional<BindFailure> Serving::prepare(const config::Configuration& next) {
   std::vector<Rebinding::Inherited> none;
@@ -116,8 +115,7 @@ void Serving::note_removed(const upstream::Pool& before) {
   }
 }
 
-std::vector<std::shared_ptr<upstream::Pool>> Serving::next_pools(
-    const config::Configuration& next) {
+Serving::Pools Serving::next_pools(const config::Configuration& next) {
   std::vector<std::shared_ptr<upstream::Pool>> pools;
   for (const upstream::PoolOptions& options : next.pools) pools.push_back(next_pool(options));
   for (const auto& before : pools_) {
@@ -152,7 +150,7 @@ std::vector<Worker::Change> Serving::take(const config::Configuration& next,
                                           std::uint64_t generation) {
   const std::lock_guard lock(mutex_);
   const std::unique_ptr<Rebinding> rebinding = std::move(prepared_);
-  std::vector<std::shared_ptr<upstream::Pool>> pools = next_pools(next);
+  Pools pools = next_pools(next);
   std::vector<Worker::Change> changes(workers_);
   for (Worker::Change& change : changes) change.config_generation = generation;
   const auto all_workers = [&changes](const Worker::ListenerChange& like) {

@@ -39,11 +39,8 @@ void Serving::mark_resumed(const config::Configuration& next, config::Plan& plan
     std::shared_ptr<upstream::Pool> before = pool(options.name);
     const bool gone = !before;
     if (gone) {
-      const auto found =
-          std::find_if(removed_pools_.begin(), removed_pools_.end(),
-                       [&](const auto& each) { return each->options().name == options.name; });
-      if (found == removed_pools_.end()) continue;
-      before = *found;
+      before = find(removed_pools_, options.name);
+      if (!before) continue;
       resume(plan, PlanKind::pool, options.name);
     }
     for (const upstream::BackendOptions& backend : options.backends) {

@@ -34,7 +34,7 @@ class ApiServer {
   // Each connection costs a descriptor; the server has two more, its socket and its epoll set.
   static constexpr std::size_t kMostConnections = 128;
 
-  // The servers of one process share what they hold of answers that nobody reads.
+  // Servers that follow each other share what they hold of answers that nobody reads.
   ApiServer(net::Loop& loop, Control& control, Scope scope,
             std::size_t most_connections = kMostConnections,
             std::shared_ptr<Unsent> unsent = std::make_shared<Unsent>());

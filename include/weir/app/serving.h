@@ -75,6 +75,10 @@ class Serving {
   void append(admin::Snapshot& snapshot) const;  // any thread
 
  private:
+  using Pools = std::vector<std::shared_ptr<upstream::Pool>>;
+
+  // Null where none has this name.
+  static std::shared_ptr<upstream::Pool> find(const Pools& pools, const std::string& name);
   struct Served {
     std::string pool_name;
     std::shared_ptr<proxy::ListenerState> state;
@@ -87,7 +91,7 @@ class Serving {
   };
   struct Closing;
 
-  std::vector<std::shared_ptr<upstream::Pool>> next_pools(const config::Configuration& next);
+  Pools next_pools(const config::Configuration& next);
   std::shared_ptr<upstream::Pool> next_pool(const upstream::PoolOptions& options);
   std::shared_ptr<proxy::ListenerState> state_of(const proxy::ListenerOptions& options);
   void check_on(const std::shared_ptr<upstream::Pool>& pool);
@@ -109,8 +113,8 @@ class Serving {
   mutable std::mutex mutex_;  // guards what follows against snapshots
   std::vector<Served> listeners_;
   std::vector<Leaving> leaving_;
-  std::vector<std::shared_ptr<upstream::Pool>> pools_;
-  std::vector<std::shared_ptr<upstream::Pool>> removed_pools_;
+  Pools pools_;
+  Pools removed_pools_;
   // By pool. At work for as long as the control loop runs: in a drain, too, sessions go by them.
   std::map<std::string, std::unique_ptr<upstream::HealthChecker>> checkers_;
 };
